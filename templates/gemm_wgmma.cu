@@ -46,6 +46,11 @@
 #define CLUSTER (CLUSTER_P * CLUSTER_Q)
 #define CLUSTERS (CLUSTER > 1 || CLUSTER_K) // whether there are any
 #define WRITERS (CLUSTER_P + CLUSTER_Q - 1) // blocks that write to a block's shared memory
+#if CLUSTER > 1
+#define SPACE "cluster"
+#else
+#define SPACE "cta"
+#endif
 // The copy engine brings C to memory, in pieces of 64 columns, if its rows are whole words and tiles whole pieces; else warps do.
 #define BY_ENGINE (WIDE_C && TILE_N % 64 == 0)
 #define PIECE (16 * LINE) // bytes of 16 rows of it
@@ -55,6 +60,7 @@
 #define UNIT 512
 #define UNITS (TILE_P * TILE_Q / 128)
 #define MOST_K 8 // blocks of a cluster
+#define ADDERS (CONSUMERS == 1 ? 8 : WARPS) // warps that add up: all of the block, but where the first ones have few registers
 #if CLUSTER_K
 #define ROOM_C ((UNITS + MOST_K - 1) * UNIT)
 #else
@@ -132,11 +138,12 @@ DEVICE uint32 rank_in_cluster()
     return rank;
 }
 
-// All blocks of the cluster have come so far.
+// All blocks of the cluster have come so far. What they wrote need not be seen but for barriers, which have a fence of their own.
 DEVICE void meet()
 {
 #if CLUSTERS
-    asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
+    __syncwarp();
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 #else
     __syncthreads();
 #endif
@@ -148,8 +155,8 @@ DEVICE void expect(const tensor_map *map)
     asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 
-// Says to all that write there that this warp needs a place no more: the blocks that have the same of P or of Q.
-DEVICE void release(uint32 barrier, int lane)
+// Where a lane says that its warp needs a place no more: to the barrier of one of the blocks that write there, which have the same of P or Q.
+DEVICE uint32 whom_to_tell(uint32 barrier, int lane)
 {
 #if CLUSTER > 1
     uint32 p = rank_in_cluster() % CLUSTER_P, q = rank_in_cluster() / CLUSTER_P;
@@ -157,12 +164,24 @@ DEVICE void release(uint32 barrier, int lane)
         p = lane;
     else
         q = (q + lane - CLUSTER_P + 1) % CLUSTER_Q;
-    if (lane < WRITERS)
-        asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(in_block(barrier, p + q * CLUSTER_P)) : "memory");
+    return in_block(barrier, p + q * CLUSTER_P);
 #else
-    if (lane == 0)
-        asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+    return barrier;
 #endif
+}
+
+DEVICE void release(uint32 barrier, int lane)
+{
+    if (lane < WRITERS)
+        asm volatile("mbarrier.arrive.shared::" SPACE ".b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+// True in one lane of a warp: the compiler knows that it is one, and keeps what it computes in uniform registers.
+DEVICE bool elected()
+{
+    uint32 it = 0;
+    asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\n@p mov.u32 %0, 1;\n}" : "+r"(it));
+    return it;
 }
 
 // How wgmma finds panels that begin at `at` in the block's shared memory, a multiple of 1024 but for steps of depth: 128 bytes are
@@ -198,8 +217,8 @@ DEVICE void settle(float sum[OWN][TILE_Q / 2])
 }
 
 #if CLUSTER_K
-// Sends what this warp has of the tile to the blocks that add it up: they get units by turns.
-DEVICE void send(uint32 room, float sum[OWN][TILE_Q / 2], int warp, int lane)
+// Sends what this warp has of the tile to the blocks that add it up: they get units by turns. The barrier there counts the bytes.
+DEVICE void send(uint32 room, uint32 barrier, float sum[OWN][TILE_Q / 2], int warp, int lane)
 {
     const uint32 blocks = blocks_in_cluster(), share = (UNITS + blocks - 1) / blocks;
     // A warp's next unit is WARPS further: `rounds` times all blocks and `more`.
@@ -210,8 +229,9 @@ DEVICE void send(uint32 room, float sum[OWN][TILE_Q / 2], int warp, int lane)
 #pragma unroll
         for (int s = 0; s < TILE_Q / 8; s++) {
             const float *v = &sum[r][s * 4];
-            uint32 there = in_block(room + at * UNIT + lane * 16, block);
-            asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(there), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3])
+            asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
+                             in_block(room + at * UNIT + lane * 16, block)),
+                         "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]), "r"(in_block(barrier, block))
                          : "memory");
             block += more;
             at += rounds + (block >= blocks);
@@ -219,44 +239,55 @@ DEVICE void send(uint32 room, float sum[OWN][TILE_Q / 2], int warp, int lane)
         }
 }
 
-// Adds up this block's part of the tile at p, q, and makes elements of C of it.
-DEVICE void add_up(const char *room, int64 at_p, int64 at_q, T *c, float alpha, float beta, int64 m, int64 n, int64 ldc, int warp, int lane)
+// Adds up this block's part of the tile that begins at p, q, and makes elements of C of it. The warps that add take the block's units by
+// turns.
+DEVICE void add_up(const char *sums, int64 p, int64 q, int64 size_p, int64 size_q, T *c, int64 ldc, float alpha, float beta, int warp,
+                   int lane)
 {
-    const uint32 blocks = blocks_in_cluster(), share = (UNITS + blocks - 1) / blocks;
-    for (uint32 i = warp; i * blocks + rank_in_cluster() < UNITS; i += WARPS) {
+    const uint32 blocks = blocks_in_cluster(), rank = rank_in_cluster(), share = (UNITS + blocks - 1) / blocks;
+    // All units of a warp were sent by the same one, which had them in this order.
+    const uint32 of = (warp * blocks + rank) % WARPS;
+    uint32 order = (warp * blocks + rank) / WARPS;
+    const int64 step_p = SWAP ? 1 : ldc, step_q = SWAP ? ldc : 1;
+    p += of / 4 * OWN * 64 + of % 4 * 16 + lane / 4;
+    q += lane % 4 * 2;
+    const int32 rows_p = (int32)min(size_p - p, (int64)TILE_P), rows_q = (int32)min(size_q - q, (int64)TILE_Q); // inside, from here on
+    c += p * step_p + q * step_q;
+    sums += lane * 16;
+    for (uint32 i = warp; i * blocks + rank < UNITS; i += ADDERS, order += ADDERS / WARPS * blocks) {
+        float4 w[MOST_K]; // all are on their way at the same time
         float v[4] = { 0, 0, 0, 0 };
 #pragma unroll
         for (int j = 0; j < MOST_K; j++)
-            if (j < blocks) {
-                float4 w = *(const float4 *)(room + (j * share + i) * UNIT + lane * 16);
-                v[0] += w.x;
-                v[1] += w.y;
-                v[2] += w.z;
-                v[3] += w.w;
-            }
-        uint32 unit = i * blocks + rank_in_cluster(), of = unit % WARPS, r = unit / WARPS / (TILE_Q / 8), s = unit / WARPS % (TILE_Q / 8);
-        int64 p = at_p + (of / 4 * OWN + r) * 64 + of % 4 * 16 + lane / 4, q = at_q + s * 8 + lane % 4 * 2;
+            w[j] = j < blocks ? *(const float4 *)(sums + (j * share + i) * UNIT) : make_float4(0, 0, 0, 0);
 #pragma unroll
-        for (int e = 0; e < 4; e++) {
-            int64 row = SWAP ? q + e % 2 : p + e / 2 * 8, column = SWAP ? p + e / 2 * 8 : q + e % 2;
-            if (row < m && column < n)
-                c_put(c, row * ldc + column, alpha, v[e], beta);
+        for (int j = 0; j < MOST_K; j++) {
+            v[0] += w[j].x;
+            v[1] += w[j].y;
+            v[2] += w[j].z;
+            v[3] += w[j].w;
         }
+        const int32 on_p = OWN == 1 ? 0 : order / (TILE_Q / 8) * 64, on_q = order % (TILE_Q / 8) * 8;
+        T *to = c + on_p * step_p + on_q * step_q;
+#pragma unroll
+        for (int e = 0; e < 4; e++)
+            if (on_p + e / 2 * 8 < rows_p && on_q + e % 2 < rows_q)
+                c_put(to, e / 2 * 8 * step_p + e % 2 * step_q, alpha, v[e], beta);
     }
 }
 #elif FILL
-// A row of sums over a part of the inner product, of which there are `room` columns. A lane has two of each 8.
-DEVICE void put_partial(float *to, int64 room, bool even, const float *sum, int lane)
+// One of P's sums over a part of the inner product: `room` of Q, `step` apart. A lane has two of each 8. even: they make whole pairs.
+DEVICE void put_partial(float *to, int64 step, int64 room, bool even, const float *sum, int lane)
 {
 #pragma unroll
     for (int s = 0; s < TILE_Q / 8; s++) {
-        int column = s * 8 + lane % 4 * 2;
-        if (even && column < room)
-            *(float2 *)(to + column) = make_float2(sum[s * 4], sum[s * 4 + 1]);
-        else if (column < room) {
-            to[column] = sum[s * 4];
-            if (column + 1 < room)
-                to[column + 1] = sum[s * 4 + 1];
+        int q = s * 8 + lane % 4 * 2;
+        if (!SWAP && even && q < room)
+            *(float2 *)(to + q) = make_float2(sum[s * 4], sum[s * 4 + 1]);
+        else if (q < room) {
+            to[q * step] = sum[s * 4];
+            if (q + 1 < room)
+                to[(q + 1) * step] = sum[s * 4 + 1];
         }
     }
 }
@@ -366,12 +397,14 @@ struct place {
 DEVICE struct place place_of(uint32 work, uint32 across, uint32 down, uint32 batch)
 {
     struct place at;
-    uint32 tile = work % (across * down), other = work / (across * down);
-    uint32 first = tile / (GROUP * across) * GROUP, rest = tile % (GROUP * across), high = min((uint32)GROUP, down - first);
+    uint32 other = work < across * down ? 0 : work / (across * down), tile = work - other * (across * down);
+    uint32 group = tile < GROUP * across ? 0 : tile / (GROUP * across), rest = tile - group * (GROUP * across);
+    uint32 first = group * GROUP, high = min((uint32)GROUP, down - first);
     at.p = (int32)(((first + rest % high) * CLUSTER_P + rank_in_cluster() % CLUSTER_P) * TILE_P);
     at.q = (int32)((rest / high * CLUSTER_Q + rank_in_cluster() / CLUSTER_P % CLUSTER_Q) * TILE_Q);
-    at.matrix = (int32)(other % batch);
-    at.part = CLUSTER_K ? rank_in_cluster() : other / batch;
+    at.part = other < batch ? 0 : other / batch;
+    at.matrix = (int32)(other - at.part * batch);
+    at.part = CLUSTER_K ? rank_in_cluster() : at.part;
     return at;
 }
 
@@ -389,6 +422,9 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
     uint32 base = (uint32)__cvta_generic_to_shared(dynamic), stages = (base + 1023) / 1024 * 1024;
     uint32 of_c = stages + STAGES * STAGE;
     uint32 full = of_c + ROOM_C, empty = full + STAGES * 8; // barriers: a place is filled, a place is free
+#if CLUSTER_K
+    uint32 sums = empty + STAGES * 8; // the sums have come
+#endif
     const int64 size_p = SWAP ? n : m, size_q = SWAP ? m : n;
     uint32 across = tiles_in(size_q, TILE_Q * CLUSTER_Q), down = tiles_in(size_p, TILE_P * CLUSTER_P);
     uint32 works = across * down * (uint32)(batch * parts);
@@ -400,11 +436,17 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
 #if FILL
     START_NEXT;
 #endif
-    if (thread == 0) {
+    if (thread == 0) { // all barriers: a barrier for each lane takes longer
         for (int s = 0; s < STAGES; s++) {
             asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(full + s * 8) : "memory");
-            asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(empty + s * 8), "r"(CONSUMERS * 4 * WRITERS) : "memory");
+            asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(empty + s * 8), "r"(WARPS * WRITERS) : "memory");
         }
+#if CLUSTER_K
+        const uint32 blocks = blocks_in_cluster(), units = (UNITS + blocks - 1 - rank_in_cluster()) / blocks; // that this block adds up
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\n"
+                     "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(sums), "r"(units * blocks * UNIT)
+                     : "memory");
+#endif
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
     if (thread == 32) {
@@ -414,6 +456,7 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
         expect(&map_c);
 #endif
     }
+    struct place to = place_of(begin, across, down, (uint32)batch);
     meet();
 
     uint32 at = 0, parity = 0; // the next place, and whether its round is an odd one
@@ -421,14 +464,15 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
 #if CONSUMERS > 1
         asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(CONSUMERS == 2 ? 40 : 32));
 #endif
-        if (thread == 0) {
+        if (thread < 32 && elected()) {
             WAIT_FOR_IT;
             const uint32 rank_p = rank_in_cluster() % CLUSTER_P, rank_q = rank_in_cluster() / CLUSTER_P % CLUSTER_Q; // 0 with CLUSTER_K
             uint32 same_p = 0, same_q = ((1 << CLUSTER_P) - 1) << rank_q * CLUSTER_P; // blocks
             for (int j = 0; j < CLUSTER_Q; j++)
                 same_p |= 1 << (rank_p + j * CLUSTER_P);
             for (uint32 work = begin; work < works; work += after) {
-                struct place to = place_of(work, across, down, (uint32)batch);
+                if (work > begin)
+                    to = place_of(work, across, down, (uint32)batch);
                 for (uint32 d = to.part * DEEP; d < depth; d += stride) {
                     uint32 place = stages + at * STAGE, barrier = full + at * 8;
                     wait(empty + at * 8, parity ^ 1);
@@ -441,17 +485,23 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
                 }
             }
         }
+#if CLUSTER_K && ADDERS > WARPS
+        wait(sums, 0);
+        add_up(dynamic + (of_c - base), to.p, to.q, size_p, size_q, c + to.matrix * m * ldc, ldc, alpha, beta, thread / 32 + WARPS, lane);
+#endif
     } else {
 #if CONSUMERS > 1
         asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMERS == 2 ? 232 : 160));
 #endif
         int group = __shfl_sync(0xffffffff, thread / 128, 0) - 1, warp = thread % 128 / 32;
+        const uint32 free = whom_to_tell(empty, lane);
         float sum[OWN][TILE_Q / 2];
 #if BY_ENGINE
         const bool brings = SWAP ? thread % 128 == 0 : lane == 0;
 #endif
         for (uint32 work = begin; work < works; work += after) {
-            struct place to = place_of(work, across, down, (uint32)batch);
+            if (work > begin)
+                to = place_of(work, across, down, (uint32)batch);
 #pragma unroll
             for (int r = 0; r < OWN; r++)
 #pragma unroll
@@ -472,16 +522,18 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
                 asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
                 asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
                 if (d >= stride)
-                    release(empty + before * 8, lane);
+                    release(free + before * 8, lane);
                 before = at;
                 at = at + 1 < STAGES ? at + 1 : 0;
                 parity ^= at == 0;
             }
             asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
             settle(sum);
-            release(empty + before * 8, lane);
+            release(free + before * 8, lane);
 #if CLUSTER_K
-            send(of_c, sum, group * 4 + warp, lane);
+            send(of_c, sums, sum, group * 4 + warp, lane);
+            wait(sums, 0); // each block has but one tile
+            add_up(dynamic + (of_c - base), to.p, to.q, size_p, size_q, c + to.matrix * m * ldc, ldc, alpha, beta, group * 4 + warp, lane);
 #else
 #if BY_ENGINE
             if (brings)
@@ -494,9 +546,10 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
                 const int panel = group * OWN + r;
                 int64 first = to.p + panel * 64 + warp * 16, upper = first + lane / 4, lower = upper + 8;
 #if FILL
-                float *at_left = partial + (to.part * batch + to.matrix) * m * n + to.q;
-                put_partial(at_left + upper * n, upper < m ? room : 0, n % 2 == 0, &sum[r][0], lane);
-                put_partial(at_left + lower * n, lower < m ? room : 0, n % 2 == 0, &sum[r][2], lane);
+                const int64 step_p = SWAP ? 1 : n, step_q = SWAP ? n : 1;
+                float *of_q = partial + (to.part * batch + to.matrix) * m * n + to.q * step_q;
+                put_partial(of_q + upper * step_p, step_q, upper < size_p ? room : 0, n % 2 == 0, &sum[r][0], lane);
+                put_partial(of_q + lower * step_p, step_q, lower < size_p ? room : 0, n % 2 == 0, &sum[r][2], lane);
 #else
                 const int64 step_p = SWAP ? 1 : ldc, step_q = SWAP ? ldc : 1;
                 T *of_q = c + to.matrix * m * ldc + to.q * step_q;
@@ -521,14 +574,7 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
             asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); // nor does shared memory end before
 #endif
     }
-#if CLUSTER_K
-    const struct place of = place_of(begin, across, down, (uint32)batch); // each block has but one
-#endif
-#if CLUSTERS
-    meet(); // nobody ends while another one writes to it, and all sums have come
-#endif
-#if CLUSTER_K
-    if (thread >= 128)
-        add_up(dynamic + (of_c - base), of.p, of.q, c + of.matrix * m * ldc, alpha, beta, m, n, ldc, thread / 32 - 4, lane);
+#if CLUSTER > 1
+    meet(); // nobody ends while another one writes to it
 #endif
 }

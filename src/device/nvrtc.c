@@ -319,7 +319,7 @@ static int lower_version(const struct buf *ptx, int cc, struct buf *out, struct 
     static const struct {
         int cc;
         const char *version;
-    } known[] = { { 75, "6.3" }, { 80, "7.0" }, { 90, "8.0" } }; /* for 9.0 7.8 has it, but not all of its instructions */
+    } known[] = { { 75, "6.3" }, { 80, "7.0" }, { 90, "8.1" } }; /* for 9.0 7.8 has it, but not all of its instructions */
     static const char word[] = "\n.version ";
     const char *at = strstr(buf_text(ptx), word), *version = "";
     if (!at)

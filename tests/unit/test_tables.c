@@ -13,7 +13,7 @@
 #include "store/store.h"
 #include "unit.h"
 
-enum { MAX_BYTES = 78 << 20 };
+enum { MAX_BYTES = 80 << 20 };
 
 static const char path[] = TABLES;
 static struct store *store;
@@ -76,8 +76,8 @@ static void check_portable(const char *what, const struct tuned *t)
         const char *head;
     } known[] = { { 0, false, ".version 6.3\n.target sm_75\n" },
                   { 80, false, ".version 7.0\n.target sm_80\n" },
-                  { 90, false, ".version 8.0\n.target sm_90\n" },
-                  { 90, true, ".version 8.0\n.target sm_90a\n" } };
+                  { 90, false, ".version 8.1\n.target sm_90\n" },
+                  { 90, true, ".version 8.1\n.target sm_90a\n" } };
     const struct requires *r = &t->op->variants->requires;
     const char *head = NULL;
     if (!t->portable)

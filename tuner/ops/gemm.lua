@@ -471,9 +471,11 @@ local function wgmma(packed)
     end
     sharing = "(CLUSTER_K and min(max(1, k // 128), " .. sharing .. ") or 1)"
     local blocks = sharing .. " * " .. all
-    local work = split("gemm_wgmma", "128 * (CONSUMERS + 1)", all, "256",
-        "1024 + STAGES * (128 * (" .. lines .. ") + 16) + (CLUSTER_K and TILE_M * TILE_N * 4 + " .. (most - 1) * 512 ..
-        " or FILL == 0 and TILE_M * alignup(TILE_N, 64) * 2 or 0)")
+    local function shared(more) -- with so many stages more
+        return "(1032 + (STAGES + " .. more .. ") * (128 * (" .. lines .. ") + 16) + (CLUSTER_K and TILE_M * TILE_N * 4 + " ..
+            (most - 1) * 512 .. " or FILL == 0 and TILE_M * alignup(TILE_N, 64) * 2 or 0))"
+    end
+    local work = split("gemm_wgmma", "128 * (CONSUMERS + 1)", all, "256", shared(0))
     local lines_a, lines_b = "(ta == 1 and 64 or TILE_M)", "(tb == 1 and TILE_N or 64)" -- that a cluster brings at a time
     local function map(name, height, width, ld, lines)
         return tensor_map(packed:find(name) and "packed_" .. name or name, {
@@ -520,13 +522,13 @@ local function wgmma(packed)
             { "SWAP", false, true },         -- C is computed transposed
             { "TILE_M", 128, 64, 192, 256, table.unpack(sizes) }, -- rows and columns of C that a block computes
             { "TILE_N", 256, 64, 128, 192, table.unpack(sizes) },
-            { "STAGES", 3, 4, 5, 6, 8 },     -- tiles of A and B in shared memory
+            { "STAGES", 3, 4, 5, 6, 8, 10, 12, 14, 16 }, -- tiles of A and B in shared memory
             { "CONSUMERS", 2, 1, 3 },        -- warpgroups that multiply
             { "WIDE_C", true, false },
             { "GROUP", 8, 4 },               -- tiles along P that are computed at the same time
             { "FILL", 0, 1 },                -- tiles per multiprocessor that k is split for; 0: it is not
             { "CLUSTER_M", 1, 2, 4 },        -- blocks that share what they read of B
-            { "CLUSTER_N", 1, 2 },           -- blocks that share what they read of A
+            { "CLUSTER_N", 1, 2, 4 },        -- blocks that share what they read of A
             { "CLUSTER_K", false, true },    -- the blocks of a cluster share k, and no more than that
         },
         where = {
@@ -536,30 +538,36 @@ local function wgmma(packed)
             "max(m, max(n, k)) <= 1 << 30", blocks .. " * " .. work.parts .. " < 1 << 31",
             few_enough, pack_a and "true" or whole.a, pack_b and "true" or whole.b,
             "WIDE_C == (FILL == 0 and not CLUSTER_K and " .. wide("n", "ldc") .. ")", -- it writes whole words
-            "not SWAP or WIDE_C or CLUSTER_K",
-            "FILL == 0 or not SWAP and not CLUSTER_K and " .. cluster .. " == 1", "not CLUSTER_K or " .. cluster .. " == 1",
-            lines_a .. " % (8 * CLUSTER_N) == 0", lines_b .. " % (8 * CLUSTER_M) == 0",
+            "not SWAP or WIDE_C or CLUSTER_K or FILL > 0",
+            "FILL == 0 and not CLUSTER_K or " .. cluster .. " == 1", "FILL == 0 or not CLUSTER_K", cluster .. " <= 8",
+            lines_a .. " % CLUSTER_N == 0", lines_b .. " % CLUSTER_M == 0",
             -- What is never better.
             packed == "" and "true" or "not (" .. (pack_a and whole.a or "true") .. " and " .. (pack_b and whole.b or "true") .. ")",
             tile_p .. " < 2 * " .. size_p .. " or " .. tile_p .. " == 64",
-            tile_q .. " == 64 or " .. tile_q .. " > 64 and " .. tile_q .. " < 2 * " .. size_q .. " or " .. covers,
+            tile_q .. " == 64 or " .. tile_q .. " < 2 * " .. size_q .. " or " .. covers,
             "m > TILE_M * (CLUSTER_M - 1)", "n > TILE_N * (CLUSTER_N - 1)",
             -- Clusters of more than two do not find room on all multiprocessors, and what has to wait takes as long again.
             cluster .. " <= 2 or 16 * " .. cluster .. " * " .. clusters .. " <= 15 * " .. sms,
             "not SWAP or TILE_M % 64 > 0 or TILE_M > TILE_N", tile_p .. " ~= 192 or CONSUMERS == 3 and " .. tile_q .. " % 64 > 0",
             "GROUP == 8 or " .. tile_q .. " >= 64 and not CLUSTER_K and " .. cluster .. " <= 2 and ceildiv(" .. size_p .. ", " .. tile_p ..
                 " * " .. cluster_p .. ") > 8",
-            "STAGES == 8 or STAGES * (TILE_M + TILE_N) >= ((CLUSTER_K or " .. tile_q .. " < 64) and 512 or 1024)",
+            -- As many stages as there is room for, or nearly.
+            "STAGES >= 8 or (STAGES + STAGES // 2) * 128 * (" .. lines .. ") > device.max_shared - 40960",
+            "STAGES <= 8 or STAGES == 16 or " .. shared(2) .. " > device.max_shared",
+            "FILL == 0 or " .. shared(0) .. " <= device.max_shared - 4096", -- what joins the parts has room beside it
             "TILE_M * TILE_N <= 4096 or 2 * " .. blocks .. " * " .. work.parts .. " >= " .. sms,
             "FILL > 0 or CLUSTER_K or k < 1024 or 2 * " .. blocks .. " >= " .. sms,
             "FILL == 0 or " .. work.parts .. " > 1",
             "not CLUSTER_K or " .. tile_q .. " < 64 or " .. sharing .. " > 1",
             -- Of tiles of no whole panels the shortest of those that make as many, and where blocks then have less to do.
             unless("(" .. tile_q .. " % 64 == 0 or " .. covers .. ")", {
-                "FILL == 0 and not CLUSTER_K and GROUP == 8", by_depth .. " or ta == 1 and tb == 0 or " .. cluster .. " > 2",
-                "ceildiv(" .. size_q .. ", " .. cluster_q .. " * " .. tile_q .. ") < ceildiv(" .. size_q .. ", " .. cluster_q .. " * (" ..
-                    tile_q .. " - (" .. by_depth .. " and 8 * " .. cluster_p .. " or 8)))",
-                each(tile_q) .. " < " .. least,
+                "not CLUSTER_K or " .. tile_q .. " == 96", "GROUP == 8",
+                by_depth .. " or " .. tile_q .. " > 64 and (ta == 1 and tb == 0 or " .. cluster .. " > 2)",
+                tile_q .. " > 64 or CONSUMERS == 1 and " .. tile_p .. " <= 128 and 2 * " .. all .. " * " .. work.parts .. " >= " .. sms,
+                "FILL == 0 or " .. tile_q .. " == 32",
+                "FILL > 0 or " .. tile_q .. " % 48 == 0 or " .. tile_q .. " == 112 or ceildiv(" .. size_q .. ", " .. cluster_q .. " * " .. tile_q ..
+                    ") < ceildiv(" .. size_q .. ", " .. cluster_q .. " * max(8, " .. tile_q .. " - 8))",
+                "FILL > 0 or CLUSTER_K or " .. each(tile_q) .. " < " .. least,
             }),
         },
         requires = { backend = "cuda", cc = 90, arch_specific = true },
@@ -623,6 +631,8 @@ local function wg_packed(...) -- of one side first, where that is enough
 end
 local wg_cluster = of("wgmma", "SWAP TILE_M TILE_N STAGES CONSUMERS CLUSTER_M CLUSTER_N",
     { WIDE_C = true, GROUP = 8, FILL = 0, CLUSTER_K = false })
+local wg_parts = of("wgmma", "TILE_M TILE_N STAGES",
+    { SWAP = true, CONSUMERS = 1, WIDE_C = false, GROUP = 8, FILL = 1, CLUSTER_M = 1, CLUSTER_N = 1, CLUSTER_K = false })
 local wg_shared_k = of("wgmma", "SWAP TILE_M TILE_N",
     { STAGES = 8, CONSUMERS = 1, WIDE_C = false, GROUP = 8, FILL = 0, CLUSTER_M = 1, CLUSTER_N = 1, CLUSTER_K = true })
 local cluster = of("mma_cluster", "TILE_M TILE_N TILE_K WARP_M WARP_N STAGES CLUSTER WHOLE")
@@ -663,11 +673,26 @@ add({ gpu, "n * sizeof(T) >= 8192", "n * sizeof(T) <= 65536" }, one_row("nn", tr
 
 -- Tensor cores, for f16 and bf16, by wgmma. Few rows or columns, and little of C where k is deep, by clusters that share k: on an H200 1.1
 -- to 2.4 times as fast as mma_cluster at 16 x 5120 x 5120, 128 x 1000 x 8000, 300 x 304 x 2000 and the like.
+add({ "k >= 8192", "8 * " .. tiles(64, 64) .. " <= " .. sms, "4 * alignup(n, 128) <= 5 * n" }, wg_parts("nn", 32, 128, 10))
 add({ "k >= 8192", "16 * " .. tiles(64, 64) .. " <= " .. sms }, wg("nn", 64, 64, 8, 1, false, 1))
 for _, few in ipairs { 16, 32 } do
     add({ "k >= 256", "k >= 1024 or " .. tiles(few, 64) .. " <= 4 * " .. sms }, wg_shared_k("nn nt", true, few, 64))
     add({ "k >= 256", "k >= 1024 or " .. tiles(128, few) .. " <= 4 * " .. sms }, wg_shared_k("nn nt", false, 128, few))
 end
+-- One tile for most multiprocessors, as small as it has to be for that: k need not be shared then. Clusters of more than two blocks do not
+-- find room on all multiprocessors.
+local function small(tile_m, stages, blocks_m, deepest)
+    local all = blocks_m .. " * " .. tiles(tile_m .. " * " .. blocks_m, 64)
+    add({ "k >= 256", "k <= " .. deepest, "7 * alignup(m, " .. tile_m .. ") <= 8 * m", "16 * " .. all .. " <= " ..
+        (blocks_m == 2 and 16 or 15) .. " * " .. sms, "16 * " .. all .. " >= 9 * " .. sms },
+        wg_cluster("nn nt", true, tile_m, 64, stages, 1, blocks_m, 1))
+end
+small(48, 14, 1, 3072)
+small(32, 16, 2, 4096)
+small(56, 14, 4, 3072)
+add({ "k >= 256", "k <= 8192", "64 * " .. tiles(128, 256) .. " <= 15 * " .. sms, tiles(64, 64) .. " > " .. sms },
+    wg_cluster("nn nt tn tt", false, 128, 64, 8, 1, 1, 4))
+add({ "k >= 1024", "m > 64", "m <= 96" }, wg_shared_k("nn nt", true, 96, 64))
 add({ "k >= 1024" }, wg_shared_k("nn nt tn tt", false, 64, 64))
 -- About one tile for each multiprocessor: of clusters of so many blocks, with so large tiles, and work for so many sixteenths of the device at
 -- least. On an H200 1.1 to 1.7 times as fast as tiles of 128 x 256, which do for all that is larger.
@@ -681,9 +706,9 @@ add(once(192, 256, 2, 10), wg_cluster("nn nt", true, 192, 128, 4, 2, 1, 2))
 add(once(256, 192, 4, 10), wg_cluster("nn", false, 64, 192, 6, 1, 4, 1))
 add(nil, wg("nn nt tn tt", 128, 256, 3, 2, true, 0), wg("nt", 128, 256, 3, 2, false, 0))
 -- Lines of tiles that begin anywhere in those of memory take twice as long: pairs of blocks share them, if all run at the same time.
-add({ "lda % 64 ~= 0 or ldb % 64 ~= 0", tiles(64, 128) .. " <= " .. sms, "4 * " .. tiles(64, 128) .. " >= 3 * " .. sms },
-    wg_cluster("nn nt", false, 64, 128, 6, 1, 2, 1))
-add(nil, wg("nn nt", 64, 128, 6, 1, true, 0), wg("nn nt tn tt", 64, 64, 8, 1, true, 0), wg("nt", 64, 64, 8, 1, false, 0))
+add({ "lda % 64 ~= 0 or ldb % 64 ~= 0", tiles(64, 128) .. " <= " .. sms, "16 * " .. tiles(64, 128) .. " >= 9 * " .. sms },
+    wg_cluster("nn nt", false, 64, 128, 8, 1, 2, 1))
+add(nil, wg("nn nt", 64, 128, 8, 1, true, 0), wg("nn nt tn tt", 64, 64, 12, 1, true, 0), wg("nt", 64, 64, 8, 1, false, 0))
 -- By clusters without wgmma what is newer than Hopper, which has no wgmma.
 add({ "m > 16", "m <= 32", "2 * " .. tiles(32, 64) .. " <= " .. sms }, cluster("nn", 32, 64, 64, 16, 16, 8, 2, true))
 add(nil, cluster("nn nt", 16, 64, 64, 16, 16, 4, 8, true), cluster("nn", 64, 16, 64, 16, 16, 4, 8, true),
