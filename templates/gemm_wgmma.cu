@@ -12,7 +12,7 @@
 // columns at one step of k, 64 such lines are a panel, and a tile brings whole panels. The blocks of a cluster compute CLUSTER_M tiles
 // below each other and CLUSTER_N side by side. Those that need the same of A or B bring a part of it each, to all of them: so less is
 // read from L2. With CLUSTER_K the blocks of a cluster share one tile, and take steps of k by turns; then they send each other their sums,
-// and each adds up its part of the tile. The launch sets the cluster's size.
+// and each adds up its part of the tile. How many they are the launch says.
 #define DEPENDENT 1
 #include "cluster.h"
 #include "numbers.h"
@@ -76,17 +76,21 @@ struct __align__(64) tensor_map {
     char bytes[128];
 };
 
-// Waits until the phase of this parity is over.
-DEVICE void wait(uint32 barrier, uint32 parity)
-{
-    uint32 over;
-    do {
-        asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
-                     : "=r"(over)
-                     : "r"(barrier), "r"(parity)
-                     : "memory");
-    } while (!over);
-}
+// Wait until the phase of this parity is over: `wait` for the copy engine or the block's own warps, `wait_for_others` for what other blocks
+// wrote.
+#define WAIT(name, acquire)                                                                                                      \
+    DEVICE void name(uint32 barrier, uint32 parity)                                                                              \
+    {                                                                                                                            \
+        uint32 over;                                                                                                             \
+        do {                                                                                                                     \
+            asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity" acquire ".shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}" \
+                         : "=r"(over)                                                                                            \
+                         : "r"(barrier), "r"(parity)                                                                             \
+                         : "memory");                                                                                            \
+        } while (!over);                                                                                                         \
+    }
+WAIT(wait, "")
+WAIT(wait_for_others, ".acquire.cluster")
 
 // Copies lines of a matrix of the batch to this block's shared memory, or if they are `shared` to the same place of each block that has a
 // bit in `blocks`; the barrier there counts the bytes. inner, outer: where they begin in the matrix.
@@ -138,7 +142,7 @@ DEVICE uint32 rank_in_cluster()
     return rank;
 }
 
-// All blocks of the cluster have come so far. What they wrote need not be seen but for barriers, which have a fence of their own.
+// All blocks of the cluster have made their barriers, for which there is a fence of its own.
 DEVICE void meet()
 {
 #if CLUSTERS
@@ -276,13 +280,14 @@ DEVICE void add_up(const char *sums, int64 p, int64 q, int64 size_p, int64 size_
     }
 }
 #elif FILL
-// One of P's sums over a part of the inner product: `room` of Q, `step` apart. A lane has two of each 8. even: they make whole pairs.
+// One of P's sums over a part of the inner product: `room` of Q, `step` apart. A lane has two of each 8. even: these lie side by side, and
+// may be stored as one.
 DEVICE void put_partial(float *to, int64 step, int64 room, bool even, const float *sum, int lane)
 {
 #pragma unroll
     for (int s = 0; s < TILE_Q / 8; s++) {
         int q = s * 8 + lane % 4 * 2;
-        if (!SWAP && even && q < room)
+        if (even && q < room)
             *(float2 *)(to + q) = make_float2(sum[s * 4], sum[s * 4 + 1]);
         else if (q < room) {
             to[q * step] = sum[s * 4];
@@ -436,7 +441,7 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
 #if FILL
     START_NEXT;
 #endif
-    if (thread == 0) { // all barriers: a barrier for each lane takes longer
+    if (thread == 0) { // one thread makes all barriers: one for each lane took longer
         for (int s = 0; s < STAGES; s++) {
             asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(full + s * 8) : "memory");
             asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(empty + s * 8), "r"(WARPS * WRITERS) : "memory");
@@ -484,9 +489,15 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
                     parity ^= at == 0;
                 }
             }
+            // A block that others write to does not end before they have said that they need its places no more.
+            for (int s = 0; s < STAGES && CLUSTER > 1; s++) {
+                wait(empty + at * 8, parity ^ 1);
+                at = at + 1 < STAGES ? at + 1 : 0;
+                parity ^= at == 0;
+            }
         }
 #if CLUSTER_K && ADDERS > WARPS
-        wait(sums, 0);
+        wait_for_others(sums, 0);
         add_up(dynamic + (of_c - base), to.p, to.q, size_p, size_q, c + to.matrix * m * ldc, ldc, alpha, beta, thread / 32 + WARPS, lane);
 #endif
     } else {
@@ -532,7 +543,7 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
             release(free + before * 8, lane);
 #if CLUSTER_K
             send(of_c, sums, sum, group * 4 + warp, lane);
-            wait(sums, 0); // each block has but one tile
+            wait_for_others(sums, 0); // each block has but one tile
             add_up(dynamic + (of_c - base), to.p, to.q, size_p, size_q, c + to.matrix * m * ldc, ldc, alpha, beta, group * 4 + warp, lane);
 #else
 #if BY_ENGINE
@@ -546,10 +557,11 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
                 const int panel = group * OWN + r;
                 int64 first = to.p + panel * 64 + warp * 16, upper = first + lane / 4, lower = upper + 8;
 #if FILL
+                const bool even = !SWAP && n % 2 == 0;
                 const int64 step_p = SWAP ? 1 : n, step_q = SWAP ? n : 1;
                 float *of_q = partial + (to.part * batch + to.matrix) * m * n + to.q * step_q;
-                put_partial(of_q + upper * step_p, step_q, upper < size_p ? room : 0, n % 2 == 0, &sum[r][0], lane);
-                put_partial(of_q + lower * step_p, step_q, lower < size_p ? room : 0, n % 2 == 0, &sum[r][2], lane);
+                put_partial(of_q + upper * step_p, step_q, upper < size_p ? room : 0, even, &sum[r][0], lane);
+                put_partial(of_q + lower * step_p, step_q, lower < size_p ? room : 0, even, &sum[r][2], lane);
 #else
                 const int64 step_p = SWAP ? 1 : ldc, step_q = SWAP ? ldc : 1;
                 T *of_q = c + to.matrix * m * ldc + to.q * step_q;
@@ -574,7 +586,4 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
             asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); // nor does shared memory end before
 #endif
     }
-#if CLUSTER > 1
-    meet(); // nobody ends while another one writes to it
-#endif
 }

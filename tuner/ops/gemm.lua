@@ -471,11 +471,11 @@ local function wgmma(packed)
     end
     sharing = "(CLUSTER_K and min(max(1, k // 128), " .. sharing .. ") or 1)"
     local blocks = sharing .. " * " .. all
-    local function shared(more) -- with so many stages more
-        return "(1032 + (STAGES + " .. more .. ") * (128 * (" .. lines .. ") + 16) + (CLUSTER_K and TILE_M * TILE_N * 4 + " ..
+    local function shared(stages)
+        return "(1032 + " .. stages .. " * (128 * (" .. lines .. ") + 16) + (CLUSTER_K and TILE_M * TILE_N * 4 + " ..
             (most - 1) * 512 .. " or FILL == 0 and TILE_M * alignup(TILE_N, 64) * 2 or 0))"
     end
-    local work = split("gemm_wgmma", "128 * (CONSUMERS + 1)", all, "256", shared(0))
+    local work = split("gemm_wgmma", "128 * (CONSUMERS + 1)", all, "256", shared("STAGES"))
     local lines_a, lines_b = "(ta == 1 and 64 or TILE_M)", "(tb == 1 and TILE_N or 64)" -- that a cluster brings at a time
     local function map(name, height, width, ld, lines)
         return tensor_map(packed:find(name) and "packed_" .. name or name, {
@@ -538,7 +538,7 @@ local function wgmma(packed)
             "max(m, max(n, k)) <= 1 << 30", blocks .. " * " .. work.parts .. " < 1 << 31",
             few_enough, pack_a and "true" or whole.a, pack_b and "true" or whole.b,
             "WIDE_C == (FILL == 0 and not CLUSTER_K and " .. wide("n", "ldc") .. ")", -- it writes whole words
-            "not SWAP or WIDE_C or CLUSTER_K or FILL > 0",
+            "not SWAP or WIDE_C or CLUSTER_K or FILL > 0 and " .. tile_q .. " < 64",
             "FILL == 0 and not CLUSTER_K or " .. cluster .. " == 1", "FILL == 0 or not CLUSTER_K", cluster .. " <= 8",
             lines_a .. " % CLUSTER_N == 0", lines_b .. " % CLUSTER_M == 0",
             -- What is never better.
@@ -551,19 +551,21 @@ local function wgmma(packed)
             "not SWAP or TILE_M % 64 > 0 or TILE_M > TILE_N", tile_p .. " ~= 192 or CONSUMERS == 3 and " .. tile_q .. " % 64 > 0",
             "GROUP == 8 or " .. tile_q .. " >= 64 and not CLUSTER_K and " .. cluster .. " <= 2 and ceildiv(" .. size_p .. ", " .. tile_p ..
                 " * " .. cluster_p .. ") > 8",
-            -- As many stages as there is room for, or nearly.
+            -- Eight stages, or about as many as there is room for.
             "STAGES >= 8 or (STAGES + STAGES // 2) * 128 * (" .. lines .. ") > device.max_shared - 40960",
-            "STAGES <= 8 or STAGES == 16 or " .. shared(2) .. " > device.max_shared",
-            "FILL == 0 or " .. shared(0) .. " <= device.max_shared - 4096", -- what joins the parts has room beside it
+            "STAGES <= 8 or k >= 256", "STAGES <= 8 or STAGES == 16 or " .. shared("(STAGES + 2)") .. " > device.max_shared",
+            "FILL == 0 or " .. shared("STAGES") .. " <= device.max_shared - 4096", -- what joins the parts has room beside it
             "TILE_M * TILE_N <= 4096 or 2 * " .. blocks .. " * " .. work.parts .. " >= " .. sms,
             "FILL > 0 or CLUSTER_K or k < 1024 or 2 * " .. blocks .. " >= " .. sms,
             "FILL == 0 or " .. work.parts .. " > 1",
             "not CLUSTER_K or " .. tile_q .. " < 64 or " .. sharing .. " > 1",
-            -- Of tiles of no whole panels the shortest of those that make as many, and where blocks then have less to do.
+            -- Tiles of no whole panels where blocks then have less to do: the shortest of those that make as many, or of a size that won on
+            -- an H200 all the same. Less than 64 of Q where that makes one tile a multiprocessor at most.
             unless("(" .. tile_q .. " % 64 == 0 or " .. covers .. ")", {
                 "not CLUSTER_K or " .. tile_q .. " == 96", "GROUP == 8",
                 by_depth .. " or " .. tile_q .. " > 64 and (ta == 1 and tb == 0 or " .. cluster .. " > 2)",
-                tile_q .. " > 64 or CONSUMERS == 1 and " .. tile_p .. " <= 128 and 2 * " .. all .. " * " .. work.parts .. " >= " .. sms,
+                tile_q .. " > 64 or CONSUMERS == 1 and " .. tile_p .. " <= 128 and " .. all .. " <= " .. sms .. " and 2 * " .. all .. " * " ..
+                    work.parts .. " >= " .. sms,
                 "FILL == 0 or " .. tile_q .. " == 32",
                 "FILL > 0 or " .. tile_q .. " % 48 == 0 or " .. tile_q .. " == 112 or ceildiv(" .. size_q .. ", " .. cluster_q .. " * " .. tile_q ..
                     ") < ceildiv(" .. size_q .. ", " .. cluster_q .. " * max(8, " .. tile_q .. " - 8))",
@@ -679,8 +681,8 @@ for _, few in ipairs { 16, 32 } do
     add({ "k >= 256", "k >= 1024 or " .. tiles(few, 64) .. " <= 4 * " .. sms }, wg_shared_k("nn nt", true, few, 64))
     add({ "k >= 256", "k >= 1024 or " .. tiles(128, few) .. " <= 4 * " .. sms }, wg_shared_k("nn nt", false, 128, few))
 end
--- One tile for most multiprocessors, as small as it has to be for that: k need not be shared then. Clusters of more than two blocks do not
--- find room on all multiprocessors.
+-- One tile for most multiprocessors, as small as it has to be for that: k need not be shared then. Clusters of four do not find room on all
+-- multiprocessors; with tiles of 48 rows on nearly all a larger one was as good.
 local function small(tile_m, stages, blocks_m, deepest)
     local all = blocks_m .. " * " .. tiles(tile_m .. " * " .. blocks_m, 64)
     add({ "k >= 256", "k <= " .. deepest, "7 * alignup(m, " .. tile_m .. ") <= 8 * m", "16 * " .. all .. " <= " ..
@@ -708,7 +710,8 @@ add(nil, wg("nn nt tn tt", 128, 256, 3, 2, true, 0), wg("nt", 128, 256, 3, 2, fa
 -- Lines of tiles that begin anywhere in those of memory take twice as long: pairs of blocks share them, if all run at the same time.
 add({ "lda % 64 ~= 0 or ldb % 64 ~= 0", tiles(64, 128) .. " <= " .. sms, "16 * " .. tiles(64, 128) .. " >= 9 * " .. sms },
     wg_cluster("nn nt", false, 64, 128, 8, 1, 2, 1))
-add(nil, wg("nn nt", 64, 128, 8, 1, true, 0), wg("nn nt tn tt", 64, 64, 12, 1, true, 0), wg("nt", 64, 64, 8, 1, false, 0))
+add(nil, wg("nn nt", 64, 128, 8, 1, true, 0), wg("nn nt tn tt", 64, 64, 12, 1, true, 0), wg("nn nt tn tt", 64, 64, 8, 1, true, 0),
+    wg("nt", 64, 64, 8, 1, false, 0))
 -- By clusters without wgmma what is newer than Hopper, which has no wgmma.
 add({ "m > 16", "m <= 32", "2 * " .. tiles(32, 64) .. " <= " .. sms }, cluster("nn", 32, 64, 64, 16, 16, 8, 2, true))
 add(nil, cluster("nn nt", 16, 64, 64, 16, 16, 4, 8, true), cluster("nn", 64, 16, 64, 16, 16, 4, 8, true),
