@@ -180,6 +180,13 @@ DEVICE void release(uint32 barrier, int lane)
         asm volatile("mbarrier.arrive.shared::" SPACE ".b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
+// On to the next place in shared memory; parity: of its round.
+DEVICE void advance(uint32 *at, uint32 *parity)
+{
+    *at = *at + 1 < STAGES ? *at + 1 : 0;
+    *parity ^= *at == 0;
+}
+
 // True in one lane of a warp: the compiler knows that it is one, and keeps what it computes in uniform registers.
 DEVICE bool elected()
 {
@@ -407,9 +414,9 @@ DEVICE struct place place_of(uint32 work, uint32 across, uint32 down, uint32 bat
     uint32 first = group * GROUP, high = min((uint32)GROUP, down - first);
     at.p = (int32)(((first + rest % high) * CLUSTER_P + rank_in_cluster() % CLUSTER_P) * TILE_P);
     at.q = (int32)((rest / high * CLUSTER_Q + rank_in_cluster() / CLUSTER_P % CLUSTER_Q) * TILE_Q);
-    at.part = other < batch ? 0 : other / batch;
-    at.matrix = (int32)(other - at.part * batch);
-    at.part = CLUSTER_K ? rank_in_cluster() : at.part;
+    uint32 part = other < batch ? 0 : other / batch;
+    at.matrix = (int32)(other - part * batch);
+    at.part = CLUSTER_K ? rank_in_cluster() : part;
     return at;
 }
 
@@ -485,21 +492,15 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
                     bring(place, SWAP ? &b : &a, P_BY_DEPTH, TILE_P, to.p, d, to.matrix, barrier, rank_q, CLUSTER_Q, same_p);
                     bring(place + TILE_P * LINE, SWAP ? &a : &b, Q_BY_DEPTH, TILE_Q, to.q, d, to.matrix, barrier, rank_p, CLUSTER_P,
                           same_q);
-                    at = at + 1 < STAGES ? at + 1 : 0;
-                    parity ^= at == 0;
+                    advance(&at, &parity);
                 }
             }
             // A block that others write to does not end before they have said that they need its places no more.
             for (int s = 0; s < STAGES && CLUSTER > 1; s++) {
                 wait(empty + at * 8, parity ^ 1);
-                at = at + 1 < STAGES ? at + 1 : 0;
-                parity ^= at == 0;
+                advance(&at, &parity);
             }
         }
-#if CLUSTER_K && ADDERS > WARPS
-        wait_for_others(sums, 0);
-        add_up(dynamic + (of_c - base), to.p, to.q, size_p, size_q, c + to.matrix * m * ldc, ldc, alpha, beta, thread / 32 + WARPS, lane);
-#endif
     } else {
 #if CONSUMERS > 1
         asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMERS == 2 ? 232 : 160));
@@ -535,16 +536,13 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
                 if (d >= stride)
                     release(free + before * 8, lane);
                 before = at;
-                at = at + 1 < STAGES ? at + 1 : 0;
-                parity ^= at == 0;
+                advance(&at, &parity);
             }
             asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
             settle(sum);
             release(free + before * 8, lane);
 #if CLUSTER_K
             send(of_c, sums, sum, group * 4 + warp, lane);
-            wait_for_others(sums, 0); // each block has but one tile
-            add_up(dynamic + (of_c - base), to.p, to.q, size_p, size_q, c + to.matrix * m * ldc, ldc, alpha, beta, group * 4 + warp, lane);
 #else
 #if BY_ENGINE
             if (brings)
@@ -586,4 +584,11 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
             asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); // nor does shared memory end before
 #endif
     }
+#if CLUSTER_K
+    if (thread >= THREADS - 32 * ADDERS) { // each block has but one tile
+        wait_for_others(sums, 0);
+        add_up(dynamic + (of_c - base), to.p, to.q, size_p, size_q, c + to.matrix * m * ldc, ldc, alpha, beta,
+               thread / 32 - (THREADS / 32 - ADDERS), lane);
+    }
+#endif
 }

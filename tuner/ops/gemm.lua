@@ -553,7 +553,7 @@ local function wgmma(packed)
                 " * " .. cluster_p .. ") > 8",
             -- Eight stages, or about as many as there is room for.
             "STAGES >= 8 or (STAGES + STAGES // 2) * 128 * (" .. lines .. ") > device.max_shared - 40960",
-            "STAGES <= 8 or k >= 256", "STAGES <= 8 or STAGES == 16 or " .. shared("(STAGES + 2)") .. " > device.max_shared",
+            "STAGES <= 8 or k >= 256 and (STAGES == 16 or " .. shared("(STAGES + 2)") .. " > device.max_shared)",
             "FILL == 0 or " .. shared("STAGES") .. " <= device.max_shared - 4096", -- what joins the parts has room beside it
             "TILE_M * TILE_N <= 4096 or 2 * " .. blocks .. " * " .. work.parts .. " >= " .. sms,
             "FILL > 0 or CLUSTER_K or k < 1024 or 2 * " .. blocks .. " >= " .. sms,
@@ -692,8 +692,7 @@ end
 small(48, 14, 1, 3072)
 small(32, 16, 2, 4096)
 small(56, 14, 4, 3072)
-add({ "k >= 256", "k <= 8192", "64 * " .. tiles(128, 256) .. " <= 15 * " .. sms, tiles(64, 64) .. " > " .. sms },
-    wg_cluster("nn nt tn tt", false, 128, 64, 8, 1, 1, 4))
+add({ "k >= 256", "k <= 8192", tiles(64, 64) .. " > " .. sms }, wg_cluster("nn nt tn tt", false, 128, 64, 8, 1, 1, 4))
 add({ "k >= 1024", "m > 64", "m <= 96" }, wg_shared_k("nn nt", true, 96, 64))
 add({ "k >= 1024" }, wg_shared_k("nn nt tn tt", false, 64, 64))
 -- About one tile for each multiprocessor: of clusters of so many blocks, with so large tiles, and work for so many sixteenths of the device at
