@@ -228,7 +228,8 @@ DEVICE void settle(float sum[OWN][TILE_Q / 2])
 }
 
 #if CLUSTER_K
-// Sends what this warp has of the tile to the blocks that add it up: they get units by turns. The barrier there counts the bytes.
+// Sends what this warp has of the tile to the blocks that add it up: they get units by turns. The barrier there counts the bytes. A block
+// that is alone is no cluster, and must not st.async: it stores, and its barrier counts warps.
 DEVICE void send(uint32 room, uint32 barrier, float sum[OWN][TILE_Q / 2], int warp, int lane)
 {
     const uint32 blocks = blocks_in_cluster(), share = (UNITS + blocks - 1) / blocks;
@@ -240,14 +241,20 @@ DEVICE void send(uint32 room, uint32 barrier, float sum[OWN][TILE_Q / 2], int wa
 #pragma unroll
         for (int s = 0; s < TILE_Q / 8; s++) {
             const float *v = &sum[r][s * 4];
-            asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
+            asm volatile("{\n.reg .pred alone;\nsetp.eq.u32 alone, %6, 1;\n"
+                         "@alone st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};\n"
+                         "@!alone st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];\n}" ::"r"(
                              in_block(room + at * UNIT + lane * 16, block)),
-                         "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]), "r"(in_block(barrier, block))
+                         "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]), "r"(in_block(barrier, block)), "r"(blocks)
                          : "memory");
             block += more;
             at += rounds + (block >= blocks);
             block -= block >= blocks ? blocks : 0;
         }
+    if (blocks == 1) {
+        __syncwarp();
+        release(barrier, lane);
+    }
 }
 
 // Adds up this block's part of the tile that begins at p, q, and makes elements of C of it. The warps that add take the block's units by
@@ -455,9 +462,9 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
         }
 #if CLUSTER_K
         const uint32 blocks = blocks_in_cluster(), units = (UNITS + blocks - 1 - rank_in_cluster()) / blocks; // that this block adds up
-        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\n"
-                     "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(sums), "r"(units * blocks * UNIT)
-                     : "memory");
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(sums), "r"(blocks > 1 ? 1 : WARPS) : "memory");
+        if (blocks > 1)
+            asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(sums), "r"(units * blocks * UNIT) : "memory");
 #endif
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }

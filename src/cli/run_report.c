@@ -69,7 +69,9 @@ static int timing_table(const struct op *op, const struct tune_report *r, struct
 static void print_alone(const struct tune_report *r)
 {
     const int64_t ok = r->outcomes[OUT_OK];
-    const char *best = r->best.alone ? ", the best among them" : "";
+    if (r->own_only)
+        text_line("  the fastest were at fault for larger problems: look-ups give the winner for this one only");
+    const char *best = r->best.alone && !r->own_only ? ", the best among them" : "";
     if (r->nalone < ok && r->nalone)
         text_line("  %" PRId64 " of those ok%s, " REASON_ALONE ": look-ups give them for this one only", r->nalone, best);
     else if (r->nalone < ok)

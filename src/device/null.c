@@ -14,6 +14,7 @@
  *   sticky          a wait for it, and every call after, fails as on a lost context
  *   after=N         what its launches do amiss begins with the N+1st in a process; all sources that say so are counted together
  *   if=PATH         all but time and delay only while there is such a file: a machine that breaks, and is mended
+ *   above=N         likewise, only launches of more than N blocks along x
  *   watts=N         what a launch of it draws; 200 without it. A counter has the energy of all work; with $CUTUNE_NULL_ENERGY "none"
  *                   there is no such counter, with "still" it never moves
  *   throttle=N      a launch of it takes twice as long until the device has said N times that it throttles, asked after such a launch
@@ -132,7 +133,7 @@ static int told_launch(struct null_context *t, const struct null_program *p, con
     if (rc)
         return rc;
     int64_t after = value_of(source, "after="), delay = value_of(source, "delay=");
-    bool due = after < 0 || t->counted++ >= after, act = due && applies(source);
+    bool due = after < 0 || t->counted++ >= after, act = due && applies(source) && l->geometry.grid[0] > value_of(source, "above=");
     if (act && directive(source, "launch-error"))
         return err_set(err, ERR_UNSUPPORTED, "NULL_ERROR_LAUNCH_OUT_OF_RESOURCES (the source asks for it)");
     bool counts = !strcmp(l->kernel, "check_equal") || !strcmp(l->kernel, "check_close") || !strcmp(l->kernel, "digest");

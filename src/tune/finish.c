@@ -172,6 +172,21 @@ void playoff_compiled(struct run *r, struct job *job)
         tables_begin(r);
 }
 
+/* Whether there is another play-off. The last is for this problem only, if so many were at fault for larger ones, and none was right. */
+static bool plays_again(struct run *r)
+{
+    if (r->playoffs < PLAYOFFS)
+        return true;
+    bool ends = !r->outgrown || r->report->own_only;
+    for (int i = 0; i < r->njobs; i++)
+        ends = ends || (is_right(r->jobs[i]) && is_grown(r, r->jobs[i]->known));
+    if (ends)
+        return false;
+    r->report->own_only = r->grow_not = true;
+    r->playoffs = PLAYOFFS - 1;
+    return true;
+}
+
 /* The condemned leave. Then the best of those that are left play, what was cut for being behind them among these. False then. */
 static bool keep_players(struct run *r)
 {
@@ -191,7 +206,7 @@ static bool keep_players(struct run *r)
     best_by(r, &r->goal, &best, 1);
     if (r->playoffs < PLAYOFFS && cuts_taken_back(r))
         r->phase = PHASE_SEARCH;
-    else if (r->playoffs < PLAYOFFS && best)
+    else if (best && plays_again(r))
         playoff_begin(r);
     else
         tables_begin(r);
@@ -257,9 +272,10 @@ void playoff_played(struct run *r, struct result *results)
  * each lies within the other's interval. */
 static const struct job *choose(struct run *r, const struct objective *o, int *ties)
 {
+    const bool any = !r->outgrown || r->report->own_only; /* else what was not run for larger problems may be like those at fault */
     struct job *all = NULL, *played = NULL;
     for (int i = 0; i < r->njobs; i++) {
-        if (is_right(r->jobs[i]) && (!r->outgrown || is_grown(r, r->jobs[i]->known))) /* else it may be like those that were at fault */
+        if (is_right(r->jobs[i]) && (any || is_grown(r, r->jobs[i]->known)))
             insert(r, o, &all, 1, r->jobs[i]);
         if (is_right(r->jobs[i]) && r->jobs[i]->played)
             insert(r, o, &played, 1, r->jobs[i]);
@@ -310,7 +326,7 @@ static int store_kernel(struct run *r, const struct job *job, enum tuned_role ro
     t->rank = job->rank;
     t->time_ns = winner ? job->known->stats.median : 0;
     t->copy_ns = winner ? r->copy_ns : 0;
-    t->alone = winner && job->known->alone;
+    t->alone = winner && (job->known->alone || r->report->own_only);
     rc = winner ? store_winner(r->store, &to, t, err) : store_default(r->store, r->dev, &op, r->task.row, t, err);
     tuned_free(t);
     return rc;
@@ -383,7 +399,7 @@ static void fill_entry(struct run *r, const struct job *job, struct tune_entry *
     const struct known *k = job->known;
     out->config = job->config;
     out->outcome = k->outcome;
-    out->alone = k->alone;
+    out->alone = k->alone || r->report->own_only;
     memcpy(out->reason, k->reason, sizeof out->reason);
     out->time_ns = k->stats.median;
     out->joules = k->energy.joules;

@@ -130,6 +130,7 @@ struct tune_report {
     char unproved[256];                   /* scalars that a kernel may have built in, and why that would not show */
     char constant[256];                   /* outputs that one number throughout would be right for */
     char alone[256];                      /* why the default's was compared for this problem only; "": it was for another one, too, or was not now */
+    bool own_only;                        /* the fastest were at fault for larger problems, and so would be the winner, maybe */
     int64_t nalone;                       /* of those ok: so many were */
     int64_t again, throttled;             /* batches of samples, as in struct result */
     enum tune_end ended;

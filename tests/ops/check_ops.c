@@ -18,7 +18,7 @@
 enum { RIGHT = 0, FAILED = 1, USAGE = 2, NO_DEVICE = 77 };
 
 struct options {
-    const char *device, *op, *dtype, *shape;
+    const char *device, *op, *variant, *dtype, *shape;
     int64_t each, seed;
     bool all;
 };
@@ -241,7 +241,8 @@ static int check_row(struct run *r, struct err *err)
 {
     int rc = begin_cases(r, err) ?: check_config(r, NULL, err);
     for (int v = 0; !rc && v < r->op->nvariants; v++)
-        rc = check_variant(r, v, err);
+        if (!r->o.variant || !strcmp(r->o.variant, r->op->variants[v].name))
+            rc = check_variant(r, v, err);
     for (int i = 0; i < r->ncases; i++) {
         data_end(&r->cases[i].data);
         space_free(r->cases[i].space);
@@ -281,6 +282,8 @@ static int check_op(struct run *r, struct err *err)
     int rc = load(r->known, &r->op, err);
     if (!rc && r->o.dtype && (only = op_row(r->op, r->o.dtype, err)) < 0)
         rc = ERR_INVALID;
+    if (!rc && r->o.variant && op_variant(r->op, r->o.variant) < 0)
+        rc = err_set(err, ERR_NOTFOUND, "--variant %s: %s has no such variant", r->o.variant, r->op->name);
     if (!rc && known_fault(r, NULL))
         unsetenv("POCL_EXTRA_BUILD_FLAGS"); /* which says not to optimize: CMakeLists.txt */
     for (r->row = 0; !rc && r->row < r->op->nrows; r->row++) {
@@ -346,8 +349,8 @@ static void session_end(struct session *s)
 
 static int usage(void)
 {
-    fputs("usage: check_ops [--device WORD] [--op NAME] [--dtype D] [--shape m=..,n=..] [--each N] [--all] [--seed S]\n"
-          "--each: configurations of each variant, beside the defaults (2); --all: every one; --shape needs --op\n",
+    fputs("usage: check_ops [--device WORD] [--op NAME] [--variant V] [--dtype D] [--shape m=..,n=..] [--each N] [--all] [--seed S]\n"
+          "--each: configurations of each variant, beside the defaults (2); --all: every one; --shape and --variant need --op\n",
           stderr);
     return USAGE;
 }
@@ -364,10 +367,11 @@ static bool read_count(const char *text, int64_t *out)
 static bool read_options(int argc, char **argv, struct options *o)
 {
     static const struct option names[] = {
-        { "device", required_argument, NULL, 'd' }, { "op", required_argument, NULL, 'o' },
-        { "dtype", required_argument, NULL, 't' },  { "shape", required_argument, NULL, 's' },
-        { "each", required_argument, NULL, 'n' },   { "all", no_argument, NULL, 'a' },
-        { "seed", required_argument, NULL, 'r' },   { NULL, 0, NULL, 0 },
+        { "device", required_argument, NULL, 'd' },  { "op", required_argument, NULL, 'o' },
+        { "variant", required_argument, NULL, 'v' }, { "dtype", required_argument, NULL, 't' },
+        { "shape", required_argument, NULL, 's' },   { "each", required_argument, NULL, 'n' },
+        { "all", no_argument, NULL, 'a' },           { "seed", required_argument, NULL, 'r' },
+        { NULL, 0, NULL, 0 },
     };
     int c;
     bool good = true;
@@ -377,6 +381,8 @@ static bool read_options(int argc, char **argv, struct options *o)
             o->device = optarg;
         else if (c == 'o')
             o->op = optarg;
+        else if (c == 'v')
+            o->variant = optarg;
         else if (c == 't')
             o->dtype = optarg;
         else if (c == 's')
@@ -386,7 +392,7 @@ static bool read_options(int argc, char **argv, struct options *o)
         else
             good = c != '?' && read_count(optarg, c == 'n' ? &o->each : &o->seed);
     }
-    return good && optind == argc && (o->op || !o->shape);
+    return good && optind == argc && (o->op || (!o->shape && !o->variant));
 }
 
 int main(int argc, char **argv)

@@ -27,7 +27,7 @@ static const char script[] = "return op {\n"
                              "  work = { bytes = '2*n*sizeof(T)' }, shapes = { { n = 1000 } }, check = 'exact',\n"
                              "  reference = { template = 'ref.cu', launch = { kernel = 'ref' } },\n"
                              "  variants = { { name = 'v', template = 'acts.cu',\n"
-                             "    params = { { 'P', %s } }, launch = { kernel = 'acts' } } },\n"
+                             "    params = { { 'P', %s } }, launch = { kernel = 'acts', grid = 'ceildiv(n, 1000)' } } },\n"
                              "  defaults = { { variant = 'v' } },\n"
                              "}\n";
 
@@ -94,22 +94,24 @@ static void tune_well(struct stage *s)
 }
 
 /* What is stored, by P. */
+enum { STORED = 128 };
+
 struct stored {
     int n;
-    bool there[64];
+    bool there[STORED];
     struct measured_of {
         enum outcome outcome;
         char reason[256];
         double median;
         int samples;
-    } by[64];
+    } by[STORED];
 };
 
 static int note(void *arg, const struct measured *m)
 {
     struct stored *all = arg;
     int p = atoi(m->json + strlen("{\"P\":"));
-    assert_true(p > 0 && p < 64 && !all->there[p]);
+    assert_true(p > 0 && p < STORED && !all->there[p]);
     all->n++;
     all->there[p] = true;
     all->by[p].outcome = m->result.outcome;
@@ -134,15 +136,24 @@ static struct stored stored_of(const struct stage *s, int row)
     return all;
 }
 
-/* P of the stored winner; 0 where there is none. */
-static int winner_of(const struct stage *s, int row)
+/* The stored winner; null where there is none. */
+static struct tuned *find_winner(const struct stage *s, int row)
 {
     struct tuned *t = NULL;
     struct buf types = { 0 };
     op_row_print(&types, s->op, row);
-    int p = 0, rc = store_find_winner(s->store, &s->dev, "acts", buf_text(&types), "n=1000", &t, NULL);
+    int rc = store_find_winner(s->store, &s->dev, "acts", buf_text(&types), "n=1000", &t, NULL);
     assert_true(rc == 0 || rc == ERR_NOTFOUND);
-    if (!rc) {
+    buf_free(&types);
+    return t;
+}
+
+/* Its P; 0 where there is none. */
+static int winner_of(const struct stage *s, int row)
+{
+    struct tuned *t = find_winner(s, row);
+    int p = 0;
+    if (t) {
         p = atoi(t->config + strlen("P="));
         assert_non_null(t->source);
         assert_true(t->binary_bytes > 0);
@@ -150,7 +161,6 @@ static int winner_of(const struct stage *s, int row)
         assert_string_equal(t->compiler, "1");
     }
     tuned_free(t);
-    buf_free(&types);
     return p;
 }
 
@@ -366,6 +376,29 @@ static void where_all_of_the_playoff_fail_the_next_best_play(void **state)
     }
     assert_int_equal(winner_of(&s, 0), 10);
     assert_int_equal(p_of(&s, &s.report.best), 10);
+    strike_stage(&s);
+}
+
+/* More of the best are wrong for a larger problem than are run for one. They were right for this one, and so is the winner: it is for no other. */
+static void where_many_are_wrong_for_larger_problems_the_winner_is_for_this_one_only(void **state)
+{
+    (void)state;
+    struct stage s;
+    raise_stage(&s, "table.unpack(range(1, 120))", "");
+    change(&s, "acts.cu", "//null: time=$(5000 + P)\n//null: wrong\n//null: above=1\nKERNEL void acts() { }\n");
+    tune_well(&s);
+    struct stored all = stored_of(&s, 0);
+    int first = 1;
+    while (all.by[first].outcome == OUT_WRONG && strstr(all.by[first].reason, "for n="))
+        first++;
+    assert_in_range(first, 20, 119);
+    for (int p = first; p <= 120; p++)
+        assert_int_equal(all.by[p].outcome, OUT_OK);
+    assert_int_equal(winner_of(&s, 0), first);
+    assert_true(s.report.own_only && s.report.best.alone);
+    struct tuned *winner = find_winner(&s, 0);
+    assert_true(winner->alone);
+    tuned_free(winner);
     strike_stage(&s);
 }
 
@@ -753,7 +786,7 @@ static void memory_that_others_hold_is_no_verdict(void **state)
     char text[sizeof script + 300], *at;
     raise_stage(&s, "1, 2, 3", "");
     snprintf(text, sizeof text, script, "1, 2, 3");
-    at = strstr(text, "launch = { kernel = 'acts' } } },");
+    at = strstr(text, "launch = { kernel = 'acts', ");
     assert_non_null(at);
     snprintf(at, (size_t)(text + sizeof text - at),
              "workspaces = { workspace('w', 'i8', 'P * (4 << 20)') }, launch = { kernel = 'acts' } } },\n"
@@ -1197,6 +1230,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(nothing_right_is_no_winner),
         cmocka_unit_test(what_fails_in_the_playoff_does_not_win),
         cmocka_unit_test(where_all_of_the_playoff_fail_the_next_best_play),
+        cmocka_unit_test(where_many_are_wrong_for_larger_problems_the_winner_is_for_this_one_only),
         cmocka_unit_test(a_second_run_measures_nothing),
         cmocka_unit_test(a_budget_is_kept_and_the_rest_follows),
         cmocka_unit_test(an_earlier_winner_stays),
