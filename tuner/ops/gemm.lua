@@ -623,20 +623,29 @@ local alone = { SWAP = false, GROUP = 8, CLUSTER_M = 1, CLUSTER_N = 1, CLUSTER_K
 local function wg_tiles(variant)
     return of(variant, "TILE_M TILE_N STAGES CONSUMERS WIDE_C FILL", alone)
 end
-local wg, wg_packed_both = wg_tiles "wgmma", wg_tiles "wgmma_packed"
-local function wg_packed(...) -- of one side first, where that is enough
-    local all = {}
-    for _, sides in ipairs { "_a", "_b", "" } do
-        append(all, table.unpack(wg_tiles("wgmma_packed" .. sides)(...)))
-    end
+local wg, wg_packed_alone = wg_tiles "wgmma", wg_tiles "wgmma_packed"
+local copied_names = "WIDE_C TILE_M TILE_N STAGES CLUSTER_M CLUSTER_N"
+local copied_fixed = { SWAP = false, CONSUMERS = 2, GROUP = 8, FILL = 0, CLUSTER_K = false }
+local function wg_packed_both(forms, ...)
+    local list, all = of("wgmma_packed", copied_names, copied_fixed), {}
+    append(all, table.unpack(list(forms, true, ...)))
+    append(all, table.unpack(list(forms, false, ...)))
+    return all
+end
+-- Of one side where that is enough: mostly A if rows of C are whole words, else B.
+local function wg_packed(forms, ...)
+    local all = of("wgmma_packed_a", copied_names, copied_fixed)("nn", true, ...)
+    append(all, table.unpack(of("wgmma_packed_b", copied_names, copied_fixed)("nn", false, ...)))
+    append(all, table.unpack(wg_packed_both(forms, ...)))
     return all
 end
 local wg_cluster = of("wgmma", "SWAP TILE_M TILE_N STAGES CONSUMERS CLUSTER_M CLUSTER_N",
     { WIDE_C = true, GROUP = 8, FILL = 0, CLUSTER_K = false })
 local wg_parts = of("wgmma", "TILE_M TILE_N STAGES",
     { SWAP = true, CONSUMERS = 1, WIDE_C = false, GROUP = 8, FILL = 1, CLUSTER_M = 1, CLUSTER_N = 1, CLUSTER_K = false })
-local wg_shared_k = of("wgmma", "SWAP TILE_M TILE_N",
-    { STAGES = 8, CONSUMERS = 1, WIDE_C = false, GROUP = 8, FILL = 0, CLUSTER_M = 1, CLUSTER_N = 1, CLUSTER_K = true })
+local shares_k = { CONSUMERS = 1, WIDE_C = false, GROUP = 8, FILL = 0, CLUSTER_M = 1, CLUSTER_N = 1, CLUSTER_K = true }
+local wg_shared_k = of("wgmma", "STAGES SWAP TILE_M TILE_N", shares_k)
+local wg_packed_shared_k = of("wgmma_packed", "STAGES SWAP TILE_M TILE_N", shares_k)
 local cluster = of("mma_cluster", "TILE_M TILE_N TILE_K WARP_M WARP_N STAGES CLUSTER WHOLE")
 local warps = of("mma", "TILE_M TILE_N TILE_K WARP_M WARP_N STAGES FILL")
 local warps_packed = of("mma_packed", "TILE_M TILE_N TILE_K WARP_M WARP_N STAGES FILL")
@@ -678,36 +687,61 @@ add({ gpu, "n * sizeof(T) >= 8192", "n * sizeof(T) <= 65536" }, one_row("nn", tr
 add({ "k >= 8192", "8 * " .. tiles(64, 64) .. " <= " .. sms, "4 * alignup(n, 128) <= 5 * n" }, wg_parts("nn", 32, 128, 10))
 add({ "k >= 8192", "16 * " .. tiles(64, 64) .. " <= " .. sms }, wg("nn", 64, 64, 8, 1, false, 1))
 for _, few in ipairs { 16, 32 } do
-    add({ "k >= 256", "k >= 1024 or " .. tiles(few, 64) .. " <= 4 * " .. sms }, wg_shared_k("nn nt", true, few, 64))
-    add({ "k >= 256", "k >= 1024 or " .. tiles(128, few) .. " <= 4 * " .. sms }, wg_shared_k("nn nt", false, 128, few))
+    add({ "k >= 256", "k >= 1024 or " .. tiles(few, 64) .. " <= 4 * " .. sms }, wg_shared_k("nn nt", 8, true, few, 64))
+    add({ "k >= 256", "k >= 1024 or " .. tiles(128, few) .. " <= 4 * " .. sms }, wg_shared_k("nn nt", 8, false, 128, few))
 end
 -- One tile for most multiprocessors, as small as it has to be for that: k need not be shared then. Clusters of four do not find room on all
 -- multiprocessors; with tiles of 48 rows on nearly all a larger one was as good.
-local function small(tile_m, stages, blocks_m, deepest)
+local misaligned = "(lda % 64 ~= 0 or ldb % 64 ~= 0)" -- lines of tiles begin anywhere in those of memory
+local function small(tile_m, stages, blocks_m, deepest, when)
     local all = blocks_m .. " * " .. tiles(tile_m .. " * " .. blocks_m, 64)
-    add({ "k >= 256", "k <= " .. deepest, "7 * alignup(m, " .. tile_m .. ") <= 8 * m", "16 * " .. all .. " <= " ..
+    add({ "k >= 256", "k <= " .. deepest, when or "true", "7 * alignup(m, " .. tile_m .. ") <= 8 * m", "16 * " .. all .. " <= " ..
         (blocks_m == 2 and 16 or 15) .. " * " .. sms, "16 * " .. all .. " >= 9 * " .. sms },
         wg_cluster("nn nt", true, tile_m, 64, stages, 1, blocks_m, 1))
 end
 small(48, 14, 1, 3072)
+small(40, 16, 4, 4096, "m % 64 > 0")
 small(32, 16, 2, 4096)
-small(56, 14, 4, 3072)
-add({ "k >= 256", "k <= 8192", tiles(64, 64) .. " > " .. sms }, wg_cluster("nn nt tn tt", false, 128, 64, 8, 1, 1, 4))
-add({ "k >= 1024", "m > 64", "m <= 96" }, wg_shared_k("nn nt", true, 96, 64))
-add({ "k >= 1024" }, wg_shared_k("nn nt tn tt", false, 64, 64))
+small(56, 14, 4, 3072, "m % 64 > 0")
+small(56, 14, 2, 3072, misaligned)
+add({ "k >= 1024", "m > 32", "m <= 48", "2 * " .. tiles(48, 64) .. " > " .. sms }, wg_cluster("nn nt", true, 48, 64, 14, 1, 1, 4))
+local larger = tiles(64, 64) .. " > " .. sms
+for _, tile_m in ipairs { 80, 96 } do
+    add({ larger, "lda % 32 == 0", "ldb % 32 == 0", tiles(tile_m, 64) .. " <= " .. sms, "10 * alignup(m, " .. tile_m .. ") <= 11 * m" },
+        wg_cluster("nn nt", true, tile_m, 64, 8, 1, 1, 1))
+end
+add({ "not " .. misaligned, tiles(64, 128) .. " <= " .. sms, "16 * " .. tiles(64, 128) .. " >= 15 * " .. sms },
+    wg("nn nt", 64, 128, 8, 1, true, 0))
+add({ larger, "10 * alignup(m, 104) <= 11 * m" }, wg_cluster("nn nt", true, 104, 64, 8, 1, 1, 4))
+add({ larger, "10 * alignup(m, 88) <= 11 * m" }, wg_cluster("nn nt", true, 88, 64, 8, 1, 4, 1))
+add({ "k >= 256", "k <= 8192", larger }, wg_cluster("nn nt tn tt", false, 128, 64, 8, 1, 1, 4))
+add({ "k >= 1024", "m > 64", "m <= 96" }, wg_shared_k("nn nt", 8, true, 96, 64))
+add({ "k >= 1024" }, wg_shared_k("nn nt tn tt", 8, false, 64, 64))
+-- Whether tiles of 128 x 128, or 128 x 192, are to be preferred to larger ones of up to 128 x 256: with them the busiest multiprocessor
+-- computes less by a ninth at least. They come in pairs if `down` is 2.
+local function less_busy(down)
+    local each = {}
+    for i, tile_n in ipairs { 128, 192, 256 } do
+        each[i] = tile_n .. " * ceildiv(" .. down .. " * " .. tiles(128 * down, tile_n) .. ", " .. sms .. ")"
+    end
+    return "9 * " .. each[1] .. " <= 8 * min(" .. each[2] .. ", " .. each[3] .. ")", "9 * " .. each[2] .. " <= 8 * " .. each[3]
+end
+local tiles_128, tiles_192 = less_busy(2)
 -- About one tile for each multiprocessor: of clusters of so many blocks, with so large tiles, and work for so many sixteenths of the device at
 -- least. On an H200 1.1 to 1.7 times as fast as tiles of 128 x 256, which do for all that is larger.
-local function once(tile_m, tile_n, blocks, least)
+local function once(tile_m, tile_n, blocks, fewest)
     local all = blocks .. " * " .. tiles(tile_m, tile_n)
-    return { all .. " <= " .. sms, all .. " >= " .. least .. " * " .. sms .. " // 16" }
+    return { all .. " <= " .. sms, all .. " >= " .. fewest .. " * " .. sms .. " // 16" }
 end
 add(once(128, 128, 1, 12), wg("nn nt", 128, 128, 6, 2, true, 0))
 add(once(192, 192, 2, 14), wg_cluster("nn", true, 96, 192, 5, 3, 2, 1))
-add(once(192, 256, 2, 10), wg_cluster("nn nt", true, 192, 128, 4, 2, 1, 2))
+add({ "7 * alignup(m, 192) <= 8 * m", table.unpack(once(192, 256, 2, 10)) }, wg_cluster("nn nt", true, 192, 128, 4, 2, 1, 2))
 add(once(256, 192, 4, 10), wg_cluster("nn", false, 64, 192, 6, 1, 4, 1))
+add(once(256, 128, 2, 9), wg_cluster("nn nt", false, 128, 128, 6, 2, 2, 1))
+add({ tiles_192 }, wg_cluster("nn nt", false, 128, 192, 4, 2, 2, 1))
 add(nil, wg("nn nt tn tt", 128, 256, 3, 2, true, 0), wg("nt", 128, 256, 3, 2, false, 0))
--- Lines of tiles that begin anywhere in those of memory take twice as long: pairs of blocks share them, if all run at the same time.
-add({ "lda % 64 ~= 0 or ldb % 64 ~= 0", tiles(64, 128) .. " <= " .. sms, "16 * " .. tiles(64, 128) .. " >= 9 * " .. sms },
+-- Lines that are not aligned take twice as long: pairs of blocks share them, if all run at the same time.
+add({ misaligned, tiles(64, 128) .. " <= " .. sms, "2 * " .. tiles(64, 128) .. " >= " .. sms },
     wg_cluster("nn nt", false, 64, 128, 8, 1, 2, 1))
 add(nil, wg("nn nt", 64, 128, 8, 1, true, 0), wg("nn nt tn tt", 64, 64, 12, 1, true, 0), wg("nn nt tn tt", 64, 64, 8, 1, true, 0),
     wg("nt", 64, 64, 8, 1, false, 0))
@@ -715,19 +749,34 @@ add(nil, wg("nn nt", 64, 128, 8, 1, true, 0), wg("nn nt tn tt", 64, 64, 12, 1, t
 add({ "m > 16", "m <= 32", "2 * " .. tiles(32, 64) .. " <= " .. sms }, cluster("nn", 32, 64, 64, 16, 16, 8, 2, true))
 add(nil, cluster("nn nt", 16, 64, 64, 16, 16, 4, 8, true), cluster("nn", 64, 16, 64, 16, 16, 4, 8, true),
     cluster("nn nt", 64, 64, 64, 32, 32, 4, 4, true))
--- The same of rows that are no whole words. The packed tiles of 128 x 64 lead mma_packed by 1.2 to 1.8.
-add({ "k >= 8192", "4 * " .. tiles(128, 128) .. " <= " .. sms }, wg_packed("nn", 128, 128, 4, 2, false, 1))
+-- The same of rows that are no whole words. What is small is faster without copies of A and B.
+add({ very_deep, "4 * " .. tiles(128, 128) .. " <= " .. sms }, wg_packed_alone("nn", 128, 128, 4, 2, false, 1))
+for _, few in ipairs { 16, 32 } do
+    local k = "k >= " .. 32768 // few // few -- 2048, 512: what is as small is as fast without copies
+    add({ k, "m > " .. few // 2, "m <= " .. few }, wg_packed_shared_k("nn nt", 8, true, few, 64))
+    add({ k, "n > " .. few // 2, "n <= " .. few }, wg_packed_shared_k("nn nt", 8, false, 128, few))
+end
+local wide, full = "min(m, n) > 32", "(m <= 96 or 4 * alignup(m, 96) <= 5 * m)"
+add({ deep, wide, "8 * " .. tiles(64, 64) .. " <= " .. sms }, wg_packed_shared_k("nn nt", 8, false, 64, 64))
+add({ "k >= 1024", wide, "m > 64", full, "3 * " .. tiles(96, 128) .. " <= " .. sms }, wg_packed_shared_k("nn nt", 6, true, 96, 128))
+add({ "k >= 512", wide, "m > 64", "2 * " .. tiles(128, 64) .. " <= " .. sms }, wg_packed_shared_k("nn nt", 6, true, 128, 64))
+add({ "k >= 512 or k >= 256 and 4 * " .. tiles(64, 64) .. " >= " .. sms, wide, "2 * " .. tiles(64, 64) .. " <= " .. sms },
+    wg_packed_shared_k("nn nt tn tt", 8, false, 64, 64))
 add(nil, cluster("nn", 16, 64, 64, 16, 16, 2, 8, false))
 add({ "m <= 32" }, cluster("nt tn tt", 16, 64, 64, 16, 16, 2, 8, false))
 add({ "n <= 32" }, cluster("nt tn tt", 64, 16, 64, 16, 16, 2, 8, false))
 add({ "n > 16", "n <= 32" }, cluster("nn", 128, 32, 32, 32, 32, 2, 8, false))
-add(nil, cluster("nn", 64, 16, 64, 16, 16, 2, 8, false), wg_packed("nn nt", 128, 256, 3, 2, true, 0),
-    wg_packed("nn nt", 128, 128, 6, 2, true, 0), wg_packed("nn nt", 128, 128, 6, 2, false, 0),
-    wg_packed("nn nt", 128, 64, 8, 2, true, 0), wg_packed("nn nt", 128, 64, 8, 2, false, 0))
-add({ "2 * " .. tiles(64, 64) .. " >= " .. sms }, wg_packed("nn nt", 64, 64, 8, 1, false, 0))
-add({ deep, "2 * " .. tiles(64, 64) .. " <= " .. sms }, wg_packed_both("nn nt tn tt", 64, 64, 8, 1, false, 1))
-add(nil, wg_packed_both("tn tt", 128, 128, 6, 2, true, 0), wg_packed_both("tn tt", 128, 128, 6, 2, false, 0),
-    wg_packed_both("tn tt", 64, 64, 8, 1, true, 0), wg_packed_both("tn tt", 64, 64, 8, 1, false, 0))
+add(nil, cluster("nn", 64, 16, 64, 16, 16, 2, 8, false))
+-- In pairs of blocks, which read half as much of one side: pairs across where few tiles below each other are an odd number. The largest
+-- tiles of those with which the busiest multiprocessor computes least, nearly.
+add({ tiles(128, 64) .. " <= " .. sms, "n > 64" }, wg_packed_both("nn nt tn tt", 128, 64, 8, 1, 4), wg_packed("nn nt tn tt", 128, 64, 8, 1, 2))
+local few_odd = "m < 1024 and ceildiv(m, 128) % 2 == 1"
+add({ few_odd, (less_busy(1)) }, wg_packed_both("nn nt", 128, 128, 5, 1, 2))
+add({ few_odd }, wg_packed_both("nn nt", 128, 192, 4, 1, 2))
+add({ tiles_128 }, wg_packed("nn nt tn tt", 128, 128, 5, 2, 1))
+add({ tiles_192 }, wg_packed("nn nt", 128, 192, 4, 2, 1))
+add(nil, wg_packed("nn nt", 128, 256, 3, 2, 1), wg_packed("nn nt tn tt", 128, 128, 5, 2, 1), wg_packed("nn nt tn tt", 128, 64, 8, 1, 2))
+add({ "2 * " .. tiles(64, 64) .. " >= " .. sms }, wg_packed_alone("nn nt tn tt", 64, 64, 8, 1, false, 0))
 add(nil, cluster("nn nt", 64, 64, 32, 32, 32, 2, 8, false), cluster("nn nt", 32, 32, 32, 16, 16, 2, 4, false))
 -- What is left, what is deep, and what devices before Hopper have.
 add(nil, warps("nn nt tn tt", 128, 128, 32, 64, 32, 4, 0), warps("nn", 64, 64, 64, 32, 32, 4, 2),
