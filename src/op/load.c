@@ -13,7 +13,7 @@
 #include "op/data_file.h"
 #include "op/read.h"
 
-enum { DEADLINE_S = 5, CPU_S = 2, MAX_SCRIPT = 1 << 20, MAX_ANSWER = 64 << 20 };
+enum { DEADLINE_S = 15, CPU_S = 4, MAX_SCRIPT = 1 << 20, MAX_ANSWER = 64 << 20 };
 static const struct sandbox_rules rules = { .what = "script", .memory = (size_t)256 << 20, .instructions = 100000000, .expressions = true };
 
 static bool is_home(const char *folder)
