@@ -95,19 +95,21 @@ int store_unpin(struct store *s, const struct devspec *dev, const char *op, cons
     return write_end(s, rc, err);
 }
 
-int store_winner_key(struct store *s, const struct target *t, char key[HASH_HEX], double *copy_ns, struct buf *config,
+int store_winner_key(struct store *s, const struct target *t, char key[HASH_HEX], double *copy_ns, bool *alone, struct buf *config,
                      struct err *err)
 {
     struct query q;
     struct buf text = { 0 };
     const char *variant, *json;
+    int verified = 0;
     query_begin(&q, s, err,
-                "SELECT key, copy_ns, variant, config FROM tuned WHERE device = ? AND problem = ? AND cache = ? AND " IS_VERIFIED, "T",
+                "SELECT key, copy_ns, verified, variant, config FROM tuned WHERE device = ? AND problem = ? AND cache = ? AND " IS_VERIFIED, "T",
                 t);
     if (!query_step(&q))
         q.rc = q.rc ?: err_set(err, ERR_NOTFOUND, "%s: no winner yet", s->path);
-    else if (query_take(&q, "krpc", key, copy_ns, &variant, &text, &json))
+    else if (query_take(&q, "krnpc", key, copy_ns, &verified, &variant, &text, &json))
         buf_fmt(config, "variant=%s%s%s", variant, text.len ? "," : "", buf_text(&text));
+    *alone = verified == VERIFIED_ALONE;
     buf_free(&text);
     return query_end(&q);
 }

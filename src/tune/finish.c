@@ -140,7 +140,9 @@ void playoff_begin(struct run *r)
     const struct known *winner = known_winner(r);
     /* An earlier run's winner may stay without a play-off, unless it is at fault, its variant has changed since, or it was never run for a
      * larger problem. */
-    bool stands = r->had_winner && r->winner_by_now && (!winner || (winner->outcome == OUT_OK && winner->of_now && is_grown(r, winner)));
+    bool alone = winner && r->winner_alone && !winner->alone; /* it stands in for those that were at fault there */
+    bool stands = r->had_winner && r->winner_by_now &&
+                  (!winner || (winner->outcome == OUT_OK && winner->of_now && (alone || is_grown(r, winner))));
     r->playoffs++;
     r->quiet_turn = false;
     choose_players(r, best);
@@ -177,7 +179,8 @@ static bool plays_again(struct run *r)
 {
     if (r->playoffs < PLAYOFFS)
         return true;
-    bool ends = !r->outgrown || r->report->own_only;
+    const struct known *winner = known_winner(r);
+    bool kept = r->had_winner && (!winner || winner->outcome == OUT_OK), ends = !r->outgrown || r->report->own_only || kept;
     for (int i = 0; i < r->njobs; i++)
         ends = ends || (is_right(r->jobs[i]) && is_grown(r, r->jobs[i]->known));
     if (ends)
@@ -399,7 +402,7 @@ static void fill_entry(struct run *r, const struct job *job, struct tune_entry *
     const struct known *k = job->known;
     out->config = job->config;
     out->outcome = k->outcome;
-    out->alone = k->alone || r->report->own_only;
+    out->alone = k->alone;
     memcpy(out->reason, k->reason, sizeof out->reason);
     out->time_ns = k->stats.median;
     out->joules = k->energy.joules;
@@ -440,6 +443,7 @@ int report_finish(struct run *r, struct err *err)
     }
     const struct job *shown = winner && !r->other_goal ? winner : best;
     fill_entry(r, shown, &out->best);
+    out->best.alone = out->best.alone || out->own_only;
     out->best_hinted = shown && shown->hinted;
     out->best_brought = shown && shown->brought;
     if (r->other_goal)

@@ -349,6 +349,7 @@ static void read_store(struct store *s)
     struct buf text = { 0 };
     char key[HASH_HEX];
     double copy_ns;
+    bool alone;
     int rc = store_each_measured(s, &t, each_measured, NULL, &err);
     must_say(rc, &err);
     rc = store_each_tried(s, each_tried, NULL, &err);
@@ -357,7 +358,7 @@ static void read_store(struct store *s)
         rc = store_each_record(s, claims, NULL, NULL, NULL, each_record, NULL, &err);
         must_say(rc, &err);
     }
-    rc = store_winner_key(s, &t, key, &copy_ns, &text, &err);
+    rc = store_winner_key(s, &t, key, &copy_ns, &alone, &text, &err);
     must_say(rc, &err);
     rc = export_rows(s, "json", &text, &err);
     must_say(rc, &err);

@@ -399,6 +399,9 @@ static void where_many_are_wrong_for_larger_problems_the_winner_is_for_this_one_
     struct tuned *winner = find_winner(&s, 0);
     assert_true(winner->alone);
     tuned_free(winner);
+    tune_well(&s); /* again: it stands */
+    assert_int_equal(s.report.measured, 0);
+    assert_int_equal(winner_of(&s, 0), first);
     strike_stage(&s);
 }
 

@@ -632,7 +632,7 @@ local function wg_packed_both(forms, ...)
     append(all, table.unpack(list(forms, false, ...)))
     return all
 end
--- Of one side where that is enough: mostly A if rows of C are whole words, else B.
+-- Of one side where that is enough, with neither transposed: mostly A if rows of C are whole words, else B.
 local function wg_packed(forms, ...)
     local all = of("wgmma_packed_a", copied_names, copied_fixed)("nn", true, ...)
     append(all, table.unpack(of("wgmma_packed_b", copied_names, copied_fixed)("nn", false, ...)))
@@ -645,7 +645,14 @@ local wg_parts = of("wgmma", "TILE_M TILE_N STAGES",
     { SWAP = true, CONSUMERS = 1, WIDE_C = false, GROUP = 8, FILL = 1, CLUSTER_M = 1, CLUSTER_N = 1, CLUSTER_K = false })
 local shares_k = { CONSUMERS = 1, WIDE_C = false, GROUP = 8, FILL = 0, CLUSTER_M = 1, CLUSTER_N = 1, CLUSTER_K = true }
 local wg_shared_k = of("wgmma", "STAGES SWAP TILE_M TILE_N", shares_k)
-local wg_packed_shared_k = of("wgmma_packed", "STAGES SWAP TILE_M TILE_N", shares_k)
+local function wg_packed_shared_k(forms, ...)
+    local all = {}
+    for _, side in ipairs { "_a", "_b" } do
+        append(all, table.unpack(of("wgmma_packed" .. side, "STAGES SWAP TILE_M TILE_N", shares_k)("nn", ...)))
+    end
+    append(all, table.unpack(of("wgmma_packed", "STAGES SWAP TILE_M TILE_N", shares_k)(forms, ...)))
+    return all
+end
 local cluster = of("mma_cluster", "TILE_M TILE_N TILE_K WARP_M WARP_N STAGES CLUSTER WHOLE")
 local warps = of("mma", "TILE_M TILE_N TILE_K WARP_M WARP_N STAGES FILL")
 local warps_packed = of("mma_packed", "TILE_M TILE_N TILE_K WARP_M WARP_N STAGES FILL")
@@ -717,16 +724,14 @@ add({ larger, "10 * alignup(m, 88) <= 11 * m" }, wg_cluster("nn nt", true, 88, 6
 add({ "k >= 256", "k <= 8192", larger }, wg_cluster("nn nt tn tt", false, 128, 64, 8, 1, 1, 4))
 add({ "k >= 1024", "m > 64", "m <= 96" }, wg_shared_k("nn nt", 8, true, 96, 64))
 add({ "k >= 1024" }, wg_shared_k("nn nt tn tt", 8, false, 64, 64))
--- Whether tiles of 128 x 128, or 128 x 192, are to be preferred to larger ones of up to 128 x 256: with them the busiest multiprocessor
--- computes less by a ninth at least. They come in pairs if `down` is 2.
-local function less_busy(down)
-    local each = {}
-    for i, tile_n in ipairs { 128, 192, 256 } do
-        each[i] = tile_n .. " * ceildiv(" .. down .. " * " .. tiles(128 * down, tile_n) .. ", " .. sms .. ")"
-    end
-    return "9 * " .. each[1] .. " <= 8 * min(" .. each[2] .. ", " .. each[3] .. ")", "9 * " .. each[2] .. " <= 8 * " .. each[3]
+-- What the busiest multiprocessor computes by tiles of 128 x tile_n in clusters of down x across; and whether that is less by a ninth at
+-- least than with other tiles.
+local function work_of(tile_n, down, across)
+    return tile_n .. " * ceildiv(" .. down * across .. " * " .. tiles(128 * down, tile_n * across) .. ", " .. sms .. ")"
 end
-local tiles_128, tiles_192 = less_busy(2)
+local function prefers(work, ...)
+    return "9 * " .. work .. " <= 8 * min(" .. table.concat({ ... }, ", ") .. ")"
+end
 -- About one tile for each multiprocessor: of clusters of so many blocks, with so large tiles, and work for so many sixteenths of the device at
 -- least. On an H200 1.1 to 1.7 times as fast as tiles of 128 x 256, which do for all that is larger.
 local function once(tile_m, tile_n, blocks, fewest)
@@ -737,8 +742,8 @@ add(once(128, 128, 1, 12), wg("nn nt", 128, 128, 6, 2, true, 0))
 add(once(192, 192, 2, 14), wg_cluster("nn", true, 96, 192, 5, 3, 2, 1))
 add({ "7 * alignup(m, 192) <= 8 * m", table.unpack(once(192, 256, 2, 10)) }, wg_cluster("nn nt", true, 192, 128, 4, 2, 1, 2))
 add(once(256, 192, 4, 10), wg_cluster("nn", false, 64, 192, 6, 1, 4, 1))
-add(once(256, 128, 2, 9), wg_cluster("nn nt", false, 128, 128, 6, 2, 2, 1))
-add({ tiles_192 }, wg_cluster("nn nt", false, 128, 192, 4, 2, 2, 1))
+add({ "5 * alignup(m, 256) <= 6 * m", table.unpack(once(256, 128, 2, 9)) }, wg_cluster("nn nt", false, 128, 128, 6, 2, 2, 1))
+add({ prefers(work_of(192, 2, 1), work_of(256, 1, 1)) }, wg_cluster("nn nt", false, 128, 192, 4, 2, 2, 1))
 add(nil, wg("nn nt tn tt", 128, 256, 3, 2, true, 0), wg("nt", 128, 256, 3, 2, false, 0))
 -- Lines that are not aligned take twice as long: pairs of blocks share them, if all run at the same time.
 add({ misaligned, tiles(64, 128) .. " <= " .. sms, "2 * " .. tiles(64, 128) .. " >= " .. sms },
@@ -752,15 +757,15 @@ add(nil, cluster("nn nt", 16, 64, 64, 16, 16, 4, 8, true), cluster("nn", 64, 16,
 -- The same of rows that are no whole words. What is small is faster without copies of A and B.
 add({ very_deep, "4 * " .. tiles(128, 128) .. " <= " .. sms }, wg_packed_alone("nn", 128, 128, 4, 2, false, 1))
 for _, few in ipairs { 16, 32 } do
-    local k = "k >= " .. 32768 // few // few -- 2048, 512: what is as small is as fast without copies
+    local k = "k >= " .. 4096 // few -- what is smaller is as fast without copies
     add({ k, "m > " .. few // 2, "m <= " .. few }, wg_packed_shared_k("nn nt", 8, true, few, 64))
     add({ k, "n > " .. few // 2, "n <= " .. few }, wg_packed_shared_k("nn nt", 8, false, 128, few))
 end
-local wide, full = "min(m, n) > 32", "(m <= 96 or 4 * alignup(m, 96) <= 5 * m)"
-add({ deep, wide, "8 * " .. tiles(64, 64) .. " <= " .. sms }, wg_packed_shared_k("nn nt", 8, false, 64, 64))
-add({ "k >= 1024", wide, "m > 64", full, "3 * " .. tiles(96, 128) .. " <= " .. sms }, wg_packed_shared_k("nn nt", 6, true, 96, 128))
-add({ "k >= 512", wide, "m > 64", "2 * " .. tiles(128, 64) .. " <= " .. sms }, wg_packed_shared_k("nn nt", 6, true, 128, 64))
-add({ "k >= 512 or k >= 256 and 4 * " .. tiles(64, 64) .. " >= " .. sms, wide, "2 * " .. tiles(64, 64) .. " <= " .. sms },
+local many, full = "min(m, n) > 32", "(m <= 96 or 4 * alignup(m, 96) <= 5 * m)"
+add({ deep, many, "8 * " .. tiles(64, 64) .. " <= " .. sms }, wg_packed_shared_k("nn nt", 8, false, 64, 64))
+add({ "k >= 1024", many, "m > 64", full, "3 * " .. tiles(96, 128) .. " <= " .. sms }, wg_packed_shared_k("nn nt", 6, true, 96, 128))
+add({ "k >= 512", many, "m > 64", "2 * " .. tiles(128, 64) .. " <= " .. sms }, wg_packed_shared_k("nn nt", 6, true, 128, 64))
+add({ "k >= 512 or k >= 256 and 4 * " .. tiles(64, 64) .. " >= " .. sms, many, "2 * " .. tiles(64, 64) .. " <= " .. sms },
     wg_packed_shared_k("nn nt tn tt", 8, false, 64, 64))
 add(nil, cluster("nn", 16, 64, 64, 16, 16, 2, 8, false))
 add({ "m <= 32" }, cluster("nt tn tt", 16, 64, 64, 16, 16, 2, 8, false))
@@ -770,12 +775,15 @@ add(nil, cluster("nn", 64, 16, 64, 16, 16, 2, 8, false))
 -- In pairs of blocks, which read half as much of one side: pairs across where few tiles below each other are an odd number. The largest
 -- tiles of those with which the busiest multiprocessor computes least, nearly.
 add({ tiles(128, 64) .. " <= " .. sms, "n > 64" }, wg_packed_both("nn nt tn tt", 128, 64, 8, 1, 4), wg_packed("nn nt tn tt", 128, 64, 8, 1, 2))
-local few_odd = "m < 1024 and ceildiv(m, 128) % 2 == 1"
-add({ few_odd, (less_busy(1)) }, wg_packed_both("nn nt", 128, 128, 5, 1, 2))
-add({ few_odd }, wg_packed_both("nn nt", 128, 192, 4, 1, 2))
-add({ tiles_128 }, wg_packed("nn nt tn tt", 128, 128, 5, 2, 1))
-add({ tiles_192 }, wg_packed("nn nt", 128, 192, 4, 2, 1))
-add(nil, wg_packed("nn nt", 128, 256, 3, 2, 1), wg_packed("nn nt tn tt", 128, 128, 5, 2, 1), wg_packed("nn nt tn tt", 128, 64, 8, 1, 2))
+for _, pair in ipairs { { "m < 2048 and ceildiv(m, 128) % 2 == 1", 1, 2 }, { "true", 2, 1 } } do
+    local when, down, across = table.unpack(pair)
+    local of_128, of_192, of_256 = work_of(128, down, across), work_of(192, down, across), work_of(256, down, across)
+    add({ when, prefers(of_128, of_192, of_256) }, wg_packed("nn nt tn tt", 128, 128, 5, down, across))
+    add({ when, prefers(of_192, of_256) }, wg_packed("nn nt", 128, 192, 4, down, across))
+    add({ when }, wg_packed("nn nt", 128, 256, 3, down, across))
+end
+add({ "n <= 64" }, wg_packed("nn nt", 128, 64, 8, 2, 1))
+add(nil, wg_packed("nn nt tn tt", 128, 128, 5, 2, 1), wg_packed("nn nt tn tt", 128, 64, 8, 1, 2))
 add({ "2 * " .. tiles(64, 64) .. " >= " .. sms }, wg_packed_alone("nn nt tn tt", 64, 64, 8, 1, false, 0))
 add(nil, cluster("nn nt", 64, 64, 32, 32, 32, 2, 8, false), cluster("nn nt", 32, 32, 32, 16, 16, 2, 4, false))
 -- What is left, what is deep, and what devices before Hopper have.
