@@ -90,7 +90,7 @@ static int sample_problem(const struct op *op, const struct plan *plan, int row,
 struct trial {
     const struct op *op;
     const struct variant *variant; /* null: the op's own expressions */
-    struct plan *plan;
+    const struct plan *plan;
     const struct devspec *dev;
     const struct problem *problem;
     int row;
@@ -239,20 +239,22 @@ static bool can_require(struct devspec *dev, const struct requires *q)
 
 /* A configuration, or (null) the op's own expressions: tried for every type binding and so many problems on all samples. If the op does
  * not take all problems, it is tried for its own shapes, too. */
-static int try_all(const struct op *op, const struct config *config, int nproblems,
+static int try_all(const struct op *op, const struct plan *own, const struct config *config, int nproblems,
                    int (*try)(const struct trial *t, struct err *err), struct err *err)
 {
     const struct backend *b;
-    struct trial t = { .op = op, .variant = config ? &op->variants[config->variant] : NULL };
-    const int own = !op_limited(op) ? 0 : op->nshapes < MAX_OWN ? op->nshapes : MAX_OWN;
-    struct plan *whole = NULL; /* the op's own */
+    struct trial t = { .op = op, .variant = config ? &op->variants[config->variant] : NULL, .plan = own };
+    const int nshapes = !op_limited(op) ? 0 : op->nshapes < MAX_OWN ? op->nshapes : MAX_OWN;
     int (*const make)(const struct op *, int, struct plan **, struct err *) = try == try_when ? plan_constraints : plan_new;
-    int rc = make(op, config ? config->variant : -1, &t.plan, err) ?: plan_new(op, -1, &whole, err);
+    struct plan *plan = NULL;
+    int rc = config ? make(op, config->variant, &plan, err) : 0;
+    if (config)
+        t.plan = plan;
     for (t.row = 0; t.row < op->nrows && !rc; t.row++) {
-        for (int p = 0; p < nproblems + own && !rc; p++) {
+        for (int p = 0; p < nproblems + nshapes && !rc; p++) {
             struct problem prob;
             bool found;
-            rc = sample_problem(op, whole, t.row, nproblems, p, &prob, &found, err);
+            rc = sample_problem(op, own, t.row, nproblems, p, &prob, &found, err);
             t.problem = &prob;
             for (int d = 0; !rc && found && (b = backend_real(d)); d++) { /* a GPU, and a processor */
                 struct devspec dev = b->sample;
@@ -266,8 +268,7 @@ static int try_all(const struct op *op, const struct config *config, int nproble
             }
         }
     }
-    plan_free(whole);
-    plan_free(t.plan);
+    plan_free(plan);
     return rc;
 }
 
@@ -294,14 +295,13 @@ static int try_data(struct trial *t, int arg, struct err *err)
     return rc;
 }
 
-static int check_data(const struct op *op, struct err *err)
+static int check_data(const struct op *op, const struct plan *own, struct err *err)
 {
-    struct trial t = { .op = op, .dev = &backend_real(0)->sample };
-    int rc = plan_new(op, -1, &t.plan, err);
+    struct trial t = { .op = op, .plan = own, .dev = &backend_real(0)->sample };
+    int rc = 0;
     for (int i = 0; i < op->nargs && !rc; i++)
         for (t.row = 0; t.row < op->nrows && !rc && data_said(&op->args[i].data); t.row++)
             rc = try_data(&t, i, err);
-    plan_free(t.plan);
     return rc;
 }
 
@@ -332,13 +332,13 @@ static int check_shapes(const struct op *op, struct err *err)
     return rc;
 }
 
-static int check_whens(const struct op *op, struct err *err)
+static int check_whens(const struct op *op, const struct plan *own, struct err *err)
 {
     int rc = 0;
     for (int i = 0; i < op->ndefaults && !rc; i++) {
         struct served as;
         op_as_default(op, &op->defaults[i], &as);
-        rc = op->defaults[i].nwhen ? try_all(&as.op, &as.config, NPROBLEMS, try_when, err) : 0;
+        rc = op->defaults[i].nwhen ? try_all(&as.op, own, &as.config, NPROBLEMS, try_when, err) : 0;
         if (rc)
             err_prefix(err, "defaults: default %d: when: ", i + 1);
     }
@@ -358,7 +358,7 @@ static bool all_require(const struct op *op, const struct requires *least)
 
 /* A look-up falls back to the last default, so it must run on every device that the op is for, and for every problem. That cannot be
  * proved; the tries find the usual slips. */
-static int check_last_default(const struct op *op, struct err *err)
+static int check_last_default(const struct op *op, const struct plan *own, struct err *err)
 {
     const struct config *config = &op->defaults[op->ndefaults - 1].config;
     const struct variant *v = &op->variants[config->variant];
@@ -367,7 +367,7 @@ static int check_last_default(const struct op *op, struct err *err)
         return err_set(err, ERR_INVALID, "defaults: the last must always hold, so it has no when");
     if (!all_require(op, q) || q->arch_specific || q->grid_order || q->grid_progress)
         return err_set(err, ERR_INVALID, "defaults: the last must always hold, but variant %s has requires", v->name);
-    int rc = try_all(op, config, NPROBLEMS + op->naxes, try_last_default, err);
+    int rc = try_all(op, own, config, NPROBLEMS + op->naxes, try_last_default, err);
     if (rc)
         err_prefix(err, "defaults: the last must always hold; ");
     return rc;
@@ -433,24 +433,26 @@ static int check_scalar(const struct op *op, const struct plan *plan, int arg, i
     return 0;
 }
 
-static int check_scalars(const struct op *op, struct err *err)
+static int check_scalars(const struct op *op, const struct plan *own, struct err *err)
 {
-    struct plan *plan = NULL;
-    int rc = plan_new(op, -1, &plan, err);
+    int rc = 0;
     for (int i = 0; i < op->nargs && !rc; i++)
         for (int row = 0; row < op->nrows && !rc; row++)
-            rc = check_scalar(op, plan, i, row, err);
-    plan_free(plan);
+            rc = check_scalar(op, own, i, row, err);
     return rc;
 }
 
 int check_expressions(const struct op *op, struct err *err)
 {
-    int rc = check_presets(op, err) ?: check_shapes(op, err) ?: try_all(op, NULL, NPROBLEMS, try_op, err) ?: check_scalars(op, err) ?: check_data(op, err);
+    struct plan *own = NULL; /* the op's */
+    int rc = check_presets(op, err) ?: check_shapes(op, err) ?: plan_new(op, -1, &own, err);
+    rc = rc ?: try_all(op, own, NULL, NPROBLEMS, try_op, err) ?: check_scalars(op, own, err) ?: check_data(op, own, err);
     const struct op init = op_of_init(op);
     if (!rc && op->init.template_text)
-        rc = try_all(&init, &(struct config){ 0 }, NPROBLEMS, try_variant, err);
+        rc = try_all(&init, own, &(struct config){ 0 }, NPROBLEMS, try_variant, err);
     for (int v = 0; v < op->nvariants && !rc; v++)
-        rc = try_all(op, &(struct config){ .variant = v }, NPROBLEMS, try_variant, err);
-    return rc ?: check_whens(op, err) ?: check_last_default(op, err);
+        rc = try_all(op, own, &(struct config){ .variant = v }, NPROBLEMS, try_variant, err);
+    rc = rc ?: check_whens(op, own, err) ?: check_last_default(op, own, err);
+    plan_free(own);
+    return rc;
 }
