@@ -57,6 +57,40 @@ DEVICE WORD read_line(const WORD *from)
 #define read_line(from) (*(from))
 #endif
 
+// A matrix in words: those that are whole, and what is left behind them.
+struct words {
+    GLOBAL const WORD *all;
+    int64 whole;
+    WORD rest;
+};
+
+// `rest` is what only blocks at the edge need: rest_of.
+DEVICE struct words words_of(GLOBAL const T_bits *in, int64 elements)
+{
+    struct words words;
+    words.all = (GLOBAL const WORD *)in;
+    words.whole = elements / PACK;
+    return words;
+}
+
+DEVICE WORD rest_of(const struct words *words, GLOBAL const T_bits *in, int64 elements)
+{
+#if PACK > 1
+    WORD rest = 0;
+    for (int k = 0; k < (int)(elements % PACK); k++)
+        rest |= (WORD)in[words->whole * PACK + k] << k * 8 * T_bytes;
+    return rest;
+#else
+    return words->all[0]; // any
+#endif
+}
+
+// Word w. What is before the matrix or behind it is of no use.
+DEVICE WORD word_near(const struct words *in, int64 w)
+{
+    return w < in->whole ? in->all[w < 0 ? 0 : w] : in->rest;
+}
+
 // Transposes PACK rows of a word each.
 DEVICE void turn(const WORD *rows, WORD *columns)
 {

@@ -1,25 +1,15 @@
 // out[j][i] = in[i][j] for few columns: a strip of whole rows of in is one contiguous piece of memory. It is read as it lies, 16 bytes a
 // time, into shared memory, and written to n rows of out from there. What is written of a row begins and ends at a multiple of 32 bytes, so
 // a block also reads LEAD rows that the block above it reads.
-#include "transpose.h"
+#include "transpose_strip.h"
 #define LEAD (32 / T_bytes)
 #define ROWS (LENGTH - LEAD) // that a block writes
 #define EACH (STORE / T_bytes)
 #define LANES (LENGTH / EACH < THREADS ? LENGTH / EACH : THREADS) // threads that write to one row of out
-#if PAD // a word more behind 128 bytes, against bank conflicts
-#define PLACE(byte) ((byte) + (byte) / 128 * WORD_bytes)
-#else
-#define PLACE(byte) (byte)
-#endif
 #if defined(BACKEND_CUDA) && __CUDA_ARCH__ >= 800
 #define ASYNC !PAD
 #endif
 
-union vector {
-    uint4 all;
-    WORD words[16 / WORD_bytes];
-    T_bits one[16 / T_bytes];
-};
 union piece {
     OF(STORE) all;
     T_bits one[EACH];

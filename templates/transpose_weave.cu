@@ -26,19 +26,10 @@
 #define SECOND 0x7632
 #endif
 
-struct words {
-    GLOBAL const WORD *all;
-    int64 whole;
-    WORD rest; // what is left behind the whole ones
-};
-
-// Constant, so one of the two is compiled: inside, where all words are whole ones of the matrix; otherwise what is before it or behind is
-// of no use.
+// Constant, so one of the two is compiled: inside, where all words are whole ones of the matrix.
 DEVICE WORD read_word(const struct words *in, int64 w, int inside)
 {
-    if (inside)
-        return in->all[w];
-    return w < in->whole ? in->all[w < 0 ? 0 : w] : in->rest;
+    return inside ? in->all[w] : word_near(in, w);
 }
 
 // Where a vector of a column begins. Neighbours lie in different banks, for words of PACK columns and for vectors of one.
@@ -99,13 +90,9 @@ transpose(GLOBAL T_bits *__restrict__ out, GLOBAL const T_bits *__restrict__ in,
         int64 begin = (top - LEAD + residue) * LDIN + left;
         uint32 aside = (uint32)begin % PACK;
         int64 w = (begin - aside) / PACK + (int64)first * PACK * LDIN * T_bytes + threadIdx.x % ACROSS;
-        struct words words;
-        words.all = (GLOBAL const WORD *)in;
-        words.whole = m * LDIN / PACK;
-        words.rest = 0;
+        struct words words = words_of(in, m * LDIN);
         if (top < LEAD || ((top - LEAD + DEPTH) * LDIN + left) / PACK + ACROSS >= words.whole) {
-            for (int k = 0; k < (int)(m * LDIN % PACK); k++)
-                words.rest |= (WORD)in[words.whole * PACK + k] << k * 8 * T_bytes;
+            words.rest = rest_of(&words, in, m * LDIN);
             read_run((SHARED uint8 *)tile, &words, w, LDIN, aside, residue, first, 0);
         } else {
             read_run((SHARED uint8 *)tile, &words, w, LDIN, aside, residue, first, 1);

@@ -28,20 +28,10 @@ struct raw {
     WORD word[PACK], next[PACK];
 };
 
-// The matrix in words: those that are whole, and what is left behind them.
-struct words {
-    GLOBAL const WORD *all;
-    int64 whole;
-    WORD rest;
-};
-
-// Constant, so one of the two is compiled: inside, where all words are whole ones of the matrix; otherwise what is before it or behind is
-// of no use.
+// Constant, so one of the two is compiled: inside, where all words are whole ones of the matrix.
 DEVICE WORD read_word(const struct words *in, int64 w, int inside)
 {
-    if (inside)
-        return read_line(in->all + w);
-    return w < in->whole ? in->all[w < 0 ? 0 : w] : in->rest;
+    return inside ? read_line(in->all + w) : word_near(in, w);
 }
 
 // The group that begins at word w. straight: rows begin at words.
@@ -124,17 +114,9 @@ transpose(GLOBAL T_bits *__restrict__ out, GLOBAL const T_bits *__restrict__ in,
     for (int k = 0; k < PACK; k++)
         to[k] = tile + COLUMN(k * ACROSS + x) + first + (uint32)((BEFORE(n) + left + PACK * x + k) * LDOUT) % UNIT / PACK;
     int64 from = (group + first) * LDIN + left / PACK + x;
-    struct words words;
-    words.all = (GLOBAL const WORD *)in;
-    words.whole = m * LDIN / PACK;
+    struct words words = words_of(in, m * LDIN);
     if (group < 1 || (group + GROUPS) * LDIN + left / PACK + ACROSS >= words.whole) {
-#if PACK > 1
-        words.rest = 0;
-        for (int k = 0; k < (int)(m * LDIN % PACK); k++)
-            words.rest |= (WORD)in[words.whole * PACK + k] << k * 8 * T_bytes;
-#else
-        words.rest = words.all[0];
-#endif
+        words.rest = rest_of(&words, in, m * LDIN);
         read_run(to, &words, from, LDIN, LDOUT, 0, 0);
     } else if (PACK > 1 && LDIN % PACK) {
         read_run(to, &words, from, LDIN, LDOUT, 1, 0);

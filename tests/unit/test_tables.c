@@ -13,7 +13,7 @@
 #include "store/store.h"
 #include "unit.h"
 
-enum { MAX_BYTES = 92 << 20 };
+enum { MAX_BYTES = 98 << 20 };
 
 static const char path[] = TABLES;
 static struct store *store;
@@ -94,7 +94,7 @@ static void check_portable(const char *what, const struct tuned *t)
         if (!strstr(t->portable, entry))
             fail_msg("%s: its PTX has no %s", what, entry);
     }
-    if (!r->cc || t->rank % 5 == 0) /* some of the longest */
+    if (t->rank % 5 == 0) /* an assembler takes 0.1 s for one */
         keep_ptx(t->portable);
 }
 

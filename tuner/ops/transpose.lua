@@ -31,6 +31,10 @@ local strip_fits = function(side)
     return bytes .. " <= 32768 and (" .. bytes .. " >= 6144 or LENGTH == 8192) or LENGTH == 128 and " .. bytes .. " <= 131072"
 end
 local shared_fits = "* sizeof(T) <= min(49152, device.max_shared)"
+-- Columns as words, PACK of them and a word more; and the strip.
+local stitch_groups = "ceildiv(m * sizeof(T), 4)"
+local stitch_bytes = "LENGTH * sizeof(T) * (" .. stitch_groups .. " * 4 // sizeof(T) + 1) + LENGTH * m * sizeof(T) + "
+    .. "PAD * (LENGTH * m * sizeof(T) // 128 + 1) * 4"
 
 -- Of each variant two forms: of the same name, what most calls are for, one matrix without gaps; and NAME_strided for the others. They are the
 -- same template, with transpose_strided.h before it or without, so what one form needs costs the other nothing.
@@ -46,6 +50,7 @@ local strided = { -- those that have it, and what it needs
     weave = { needs_aligned_matrices(4, 1) },
     tall = { "ldin <= 2 * n", needs_aligned_matrices(16, 1) }, -- gaps are read, too
     wide = { "ldout == m", needs_aligned_matrices(1, 16) },
+    stitch = { "ldout == m", needs_aligned_matrices(4, 16) },
     rows = { "GRID == 'x'" },
 }
 local function copy(t)
@@ -86,81 +91,134 @@ local function transposed(library) -- by columns `in` is n x m, and `out` m x n
     }
 end
 
--- Defaults, for the shapes and sizes of elements of which measurements on an H200 say that they lead the plain tile, with times of both. At
--- 2^20 elements the tile is as fast or faster. What was not measured has the tile, too.
-local function at_least(elements, when, variant, default)
-    default.variant = variant
-    default.when = { "device.backend == 'cuda'", "m * n >= " .. elements, table.unpack(when) }
-    return default
+-- Defaults of GPUs by class of shape and size of elements, as measured on an H200: those for two long sides with times of them and of the plain
+-- tile; the others by what was fastest of all configurations at 370 shapes drawn by chance. The first whose variant takes the problem is used.
+local defaults = {}
+local function default(least, most, bytes, when, variant, config) -- for elements of least to most bytes, and so many bytes of a matrix
+    config.variant = variant
+    config.when = { "device.backend == 'cuda'", "sizeof(T) >= " .. least .. " and sizeof(T) <= " .. most,
+        "m * n * sizeof(T) >= " .. bytes, table.unpack(when) }
+    table.insert(defaults, config)
 end
-local function large(...)
-    return at_least("1 << 24", ...)
+local K, M = 1 << 10, 1 << 20
+local function block(width, height, load, store, threads)
+    return { WIDTH = width, HEIGHT = height, LOAD = load, STORE = store, THREADS = threads }
 end
-local function few(...) -- rows or columns: the tile leaves most of its threads without work
-    return at_least("1 << 21", ...)
+local function window(width, height, bytes, store, threads, batch)
+    return { WIDTH = width, HEIGHT = height, WINDOW = bytes, STORE = store, THREADS = threads, BATCH = batch }
 end
-local function bytes(least, most) -- an element has
-    return "sizeof(T) >= " .. least .. " and sizeof(T) <= " .. (most or least)
+local function weave(width, height, bytes, threads, batch)
+    return { WIDTH = width, HEIGHT = height, WINDOW = bytes, THREADS = threads, BATCH = batch }
 end
+
 local both = "min(m, n) >= 1000"
-local odd = "m * sizeof(T) % 16 ~= 0" -- rows of `out` begin anywhere
-local whole = "n * sizeof(T) % 16 == 0" -- those of `in` at vectors
-local defaults = {
-    -- 10000000 x 3: i8 17.6 us, tile 466
-    few({ bytes(1), "n % 2 == 1", "n <= 8" }, "tall", { LENGTH = 4096, STORE = 8, THREADS = 256 }),
-    -- 10000000 x 3: f32 61.9 us, tile 489; by asynchronous copies, which the PTX here does without: 58.8; 3000000 x 7: f16 22.8, 148;
-    -- 1000000 x 17: i8 14.6, 51.1
-    few({ bytes(1, 4), "n % 2 == 1", "n * sizeof(T) <= 32" }, "tall", { LENGTH = 1024, STORE = 8, THREADS = 256 }),
-    -- 1000000 x 4: f32 10.7 us, tile 49.2; 1000000 x 8: f32 20.4, 50.9; f16 11.5, 49.5
-    few({ bytes(2, 4), "n % 2 == 0", "n <= 8" }, "tall", { LENGTH = 1024, STORE = 8, THREADS = 256, PAD = 1 }),
-    -- 10000000 x 3: f64 115 us, tile 502; 1000000 x 8: 33.5, 56.1
-    few({ bytes(8), "n <= 8" }, "tall", { LENGTH = 256, STORE = 8, THREADS = 256 }),
-    -- 3000000 x 3: c128 70.2 us, tile 187; 1000000 x 8: 65.4, 77.6
-    few({ bytes(16), "n <= 8" }, "tall", { LENGTH = 128, STORE = 16, THREADS = 256 }),
-    -- 1000003 x 17: f32 38.1 us, tile 59.3; by asynchronous copies 35.4
-    large({ bytes(4), "n % 2 == 1", "n < 32" }, "tall", { LENGTH = 256, STORE = 8, THREADS = 256 }),
-    -- 1000001 x 31: f16 33.9 us, tile 60.0; 1000003 x 17: 19.4 with THREADS=128, 52.6
-    large({ bytes(2), "n % 2 == 1", "n < 32" }, "tall", { LENGTH = 128, STORE = 8, THREADS = 256 }),
-    -- 5 x 10000000: i8 33.0 us, tile 475; 3 x 10000000: f16 31.5, 419
-    few({ bytes(1, 2), "m * sizeof(T) <= 6" }, "wide", { LENGTH = 4096, LOAD = 8, THREADS = 256 }),
-    -- 3 x 1000000: f32 9.76 us, tile 46.2; 3 x 5000000: f64 62.8, 213; 17 x 3000000: i8 79.1, 148
-    few({ bytes(1, 8), "m * sizeof(T) <= 24" }, "wide", { LENGTH = 1024, LOAD = 8, THREADS = 256 }),
-    -- 17 x 500000: f32 20.7 us, tile 28.3; 5 x 2000000: f64 43.4, 89.0; 17 x 1000000: f16 26.3, 48.3;
-    -- but 32 x 2097152: f16 280, of which the one below makes 66
-    few({ bytes(2, 8), "m * sizeof(T) <= 68", "m ~= 32 or not (" .. whole .. ")" }, "wide", { LENGTH = 256, LOAD = 8, THREADS = 256 }),
-    -- 3 x 3000000: c128 71.3 us, tile 137
-    few({ bytes(16), "m <= 3" }, "wide", { LENGTH = 256, LOAD = 16, THREADS = 256 }),
-    -- 2097152 x 32: i8 33.6 us, tile 83.0
-    large({ bytes(1), "n > 16" }, "block", { WIDTH = 32, HEIGHT = 512, LOAD = 4, STORE = 16, THREADS = 128 }),
-    -- 2097152 x 32: f32 134 us, tile 141; f16 68.1, 90.9
-    large({ bytes(2, 4), "n * sizeof(T) >= 64", "n * sizeof(T) <= 128" }, "block",
-        { WIDTH = 128, HEIGHT = 256, LOAD = 16, STORE = 16, THREADS = 128 }),
-    -- 32 x 2097152: i8 36.0 us, tile 79.7; f16 65.9, 94.8
-    large({ bytes(1, 2), "n >= 1000", whole, "m * sizeof(T) >= 32" }, "block",
-        { WIDTH = 256, HEIGHT = 64, LOAD = 4, STORE = 16, THREADS = 256 }),
-    -- 4096 x 4096: f32 32.8 us, tile 36.0; f16 19.1, 26.6; f64 65.1, 67.1; 8192 x 8192: f32 130, 147; f16 65.5, 93.3;
-    -- 100000 x 1000: f32 217, 227; f16 111, 140; 2048 x 2048: f32 10.6, 10.8; f16 7.10, 8.51
-    at_least("(sizeof(T) < 8 and 1 << 22 or 1 << 24)", { bytes(2, 8), both }, "block", { WIDTH = 256, HEIGHT = 256, LOAD = 16, STORE = 16, THREADS = 256 }),
-    -- 4096 x 4096: i8 10.6 us, tile 21.6; 8192 x 8192: 34.7, 79.4; 100000 x 1000: 57.8, 124; 32 x 2097152: f32 129, 136;
-    -- 2048 x 2048: i8 6.02, 8.32
-    at_least("(sizeof(T) == 1 and 1 << 22 or 1 << 24)", { bytes(1, 4), "n >= 1000", whole, "m >= 1000 or m * sizeof(T) > 64 and m * sizeof(T) <= 128" }, "block",
-        { WIDTH = 256, HEIGHT = 128, LOAD = 4, STORE = 16, THREADS = 256 }),
-    -- 12345 x 6789: i8 48.6 us, tile 117; 8192 x 8193: 39.8, 79.2
-    large({ bytes(1), both }, "weave", { WIDTH = 256, HEIGHT = 128, WINDOW = 32, THREADS = 256, BATCH = 8, ORDER = "columns" }),
-    -- 12345 x 6789: f16 89.8 us, tile 166
-    large({ bytes(2), both, odd }, "weave", { WIDTH = 256, HEIGHT = 256, WINDOW = 32, THREADS = 512, BATCH = 8, ORDER = "columns" }),
-    -- 12345 x 6789: f32 172 us, tile 280; 8191 x 8193: 139, 228
-    large({ bytes(4), both, odd }, "window",
-        { WIDTH = 256, HEIGHT = 256, WINDOW = 32, STORE = 16, THREADS = 512, BATCH = 8, ORDER = "columns" }),
-    -- 8191 x 8193: f64 273 us, tile 367
-    large({ bytes(8), both, odd }, "window",
-        { WIDTH = 256, HEIGHT = 256, WINDOW = 32, STORE = 16, THREADS = 256, BATCH = 4, ORDER = "columns" }),
-    -- 8192 x 8193: f32 137 us, tile 147
-    large({ bytes(4), both }, "block", { WIDTH = 256, HEIGHT = 128, LOAD = 4, STORE = 16, THREADS = 256 }),
-    { variant = "tile", TILE = 32, ROWS = 8, PAD = 1, GRID = "xy" }, -- not valid if y would exceed its limit
-    { variant = "tile", TILE = 32, ROWS = 8, PAD = 1, GRID = "x" },
-    { variant = "tile_strided", TILE = 32, ROWS = 8, PAD = 1, GRID = "x" },
-}
+-- 4096 x 4096: f32 32.8 us, tile 36.0; f16 19.1, 26.6; f64 65.1, 67.1; 8192 x 8192: f32 130, 147; f16 65.5, 93.3; 2048 x 2048: f32 10.6,
+-- 10.8; f16 7.10, 8.51
+default(2, 4, 8 * M, { both }, "block", block(256, 256, 16, 16, 256))
+default(8, 8, 128 * M, { both }, "block", block(256, 256, 16, 16, 256))
+-- 4096 x 4096: i8 10.6 us, tile 21.6; 8192 x 8192: 34.7, 79.4; 2048 x 2048: 6.02, 8.32; 8192 x 8193: f32 137, 147
+default(1, 4, 4 * M, { both }, "block", block(256, 128, 4, 16, 256))
+-- 12345 x 6789: i8 48.6 us, tile 117; 8192 x 8193: 39.8, 79.2
+default(1, 1, 16 * M, { both }, "weave", weave(256, 128, 32, 256, 8))
+-- 12345 x 6789: f16 89.8 us, tile 166
+default(2, 2, 16 * M, { both }, "weave", weave(256, 256, 32, 512, 8))
+-- 12345 x 6789: f32 172 us, tile 280; 8191 x 8193: 139, 228
+default(4, 4, 32 * M, { both }, "window", window(256, 256, 32, 16, 512, 8))
+-- 8191 x 8193: f64 273 us, tile 367
+default(8, 8, 64 * M, { both }, "window", window(256, 256, 32, 16, 256, 4))
+
+-- Few columns: strips of 4 to 12 KiB. A word more behind 128 bytes is for rows of an even number of words.
+local odd, even = "n % 2 == 1", "n % 2 == 0"
+local function tall(bytes, least, n, length, store, threads, pad, when)
+    default(bytes, bytes, least, { "n <= " .. n, "m > 64", when }, "tall", { LENGTH = length, STORE = store, THREADS = threads, PAD = pad })
+end
+for _, bytes in ipairs { 1, 2, 4 } do
+    tall(bytes, 256 * K, 8, 128, bytes == 1 and 4 or 8, 128, 0, "m * n * sizeof(T) < 2 << 20")
+end
+tall(1, 2 * M, 3, 4096, 4, 256, 0)
+tall(1, 2 * M, 8, 2048, 4, 256, 0)
+tall(1, 2 * M, 16, 512, 8, 256, 0)
+tall(1, 2 * M, 33, 128, 4, 256, 0, "n % 4 ~= 0 or m % 16 ~= 0")
+tall(2, 2 * M, 3, 2048, 8, 256, 0)
+tall(2, 2 * M, 8, 1024, 8, 256, 0)
+tall(2, 2 * M, 16, 256, 8, 128, 1)
+tall(2, 2 * M, 33, 128, 8, 128, 1, "n % 2 ~= 0 or m % 8 ~= 0")
+tall(4, 2 * M, 8, 1024, 8, 256, 0, odd)
+tall(4, 2 * M, 8, 1024, 8, 256, 1, even)
+tall(4, 2 * M, 16, 256, 8, 256, 0, odd)
+tall(4, 2 * M, 16, 256, 8, 256, 1, even)
+tall(8, 2 * M, 3, 512, 8, 256, 1)
+tall(8, 2 * M, 8, 256, 8, 256, 0)
+tall(16, 2 * M, 8, 128, 16, 256, 0)
+default(1, 1, 16 * M, { "n <= 32" }, "block", block(32, 512, 4, 16, 128))
+default(8, 8, 2 * M, { "n <= 16" }, "block", block(128, 256, 8, 16, 128))
+default(8, 8, 8 * M, { "n <= 16" }, "window", window(128, 512, 32, 16, 256, 4))
+
+-- Few rows: strips of whole columns; such as are no whole words are put together from words, once there are enough of them.
+local function wide(bytes, least, m, length, load, threads, pad, when)
+    default(bytes, bytes, least, { "m <= " .. m, "n > 64", when }, "wide", { LENGTH = length, LOAD = load, THREADS = threads, PAD = pad })
+end
+local function stitch(bytes, least, m, length, threads, batch)
+    for pad = 1, 0, -1 do
+        default(bytes, bytes, least, { "m <= " .. m, "n > 64", pad == 1 and "m * sizeof(T) % 8 == 0" or nil }, "stitch",
+            { LENGTH = length, THREADS = threads, BATCH = batch, PAD = pad })
+    end
+end
+for _, bytes in ipairs { 1, 2, 4 } do
+    wide(bytes, 256 * K, 8, 128, bytes == 1 and 4 or 8, 256, 0, "m * n * sizeof(T) < 2 << 20")
+end
+wide(1, 2 * M, 3, 4096, 8, 256, 0)
+wide(1, 2 * M, 7, 2048, 8, 128, 0, "m % 2 == 1")
+wide(1, 2 * M, 7, 2048, 8, 128, 1)
+stitch(1, 2 * M, 11, 1024, 128, 4)
+stitch(1, 2 * M, 32, 512, 256, 2)
+stitch(1, 2 * M, 70, 256, 256, 2)
+default(1, 1, 2 * M, { "m > 128 and m < 600 and n >= 1000" }, "block", block(128, 256, 4, 8, 256))
+stitch(1, 2 * M, 160, 128, 256, 2)
+default(1, 1, 16 * M, { "m >= 192 and m <= 330 and m % 16 == 0" }, "weave", weave(256, 128, 32, 256, 8))
+stitch(1, 2 * M, 330, 64, 256, 2)
+wide(2, 2 * M, 3, 2048, 16, 128, 1)
+wide(2, 2 * M, 7, 1024, 16, 128, 1)
+stitch(2, 2 * M, 10, 512, 128, 4)
+stitch(2, 2 * M, 15, 256, 128, 4)
+stitch(2, 2 * M, 28, 256, 256, 4)
+default(2, 2, 2 * M, { "m >= 32 and m < 64" }, "vector", { TILE = 64, ROWS = 16, VEC = 8 })
+default(2, 2, 2 * M, { "m >= 64 and m <= 128" }, "block", block(256, 128, 4, 16, 128))
+default(2, 2, 2 * M, { "m >= 64 and m < 1000 and m % 8 ~= 0" }, "block", block(256, 128, 4, 8, 512))
+stitch(2, 2 * M, 60, 128, 256, 4)
+stitch(2, 2 * M, 130, 64, 256, 4)
+wide(4, 2 * M, 8, 512, 4, 256, 0)
+wide(4, 2 * M, 16, 256, 8, 128, 1)
+default(4, 4, 2 * M, { "m <= 33" }, "vector", { TILE = 32, ROWS = 8, VEC = 8 })
+wide(4, 16 * M, 64, 128, 16, 256, 0, "m % 2 == 1")
+wide(8, 2 * M, 3, 128, 16, 128, 0)
+wide(8, 2 * M, 8, 256, 16, 128, 0)
+wide(8, 4 * M, 12, 128, 16, 256, 1)
+wide(16, 2 * M, 8, 128, 16, 256, 1)
+
+-- One short side, but not that short.
+default(1, 1, 2 * M, { "n > 128" }, "block", block(256, 128, 4, 16, 256))
+default(1, 1, 2 * M, { "n > 33" }, "block", block(128, 256, 4, 16, 256))
+default(2, 4, 4 * M, { "n > 16 and n <= 64" }, "block", block(128, 256, 4, 16, 128))
+default(4, 4, 4 * M, { "m <= 64" }, "block", block(128, 256, 4, 16, 256))
+default(2, 4, 4 * M, { "n > 64" }, "block", block(256, 256, 4, 16, 256))
+default(8, 8, 2 * M, { "m > 33 and m % 8 == 0" }, "block", block(256, 128, 8, 16, 128))
+default(16, 16, 4 * M, {}, "block", block(256, 256, 16, 16, 128))
+default(4, 4, 8 * M, { "n > 16 and n <= 33" }, "window", window(128, 512, 32, 16, 256, 8))
+tall(4, 8 * M, 64, 128, 8, 256, 0)
+default(4, 4, 16 * M, { "m > 64 and m < 400" }, "window", window(256, 128, 16, 8, 256, 8))
+default(4, 4, 32 * M, { "m > 64" }, "window", window(256, 256, 32, 16, 512, 8))
+default(8, 8, 16 * M, { "m > 33 and n > 64" }, "window", window(256, 256, 32, 8, 256, 4))
+default(1, 1, 24 * M, { "n >= 200" }, "weave", weave(256, 128, 32, 256, 8))
+default(1, 1, 4 * M, { "n > 33" }, "weave", weave(128, 256, 16, 256, 8))
+default(2, 2, 16 * M, { "n > 64 and m < 700" }, "weave", weave(256, 256, 16, 256, 16))
+default(2, 2, 8 * M, { "n > 64" }, "weave", weave(256, 256, 32, 512, 8))
+default(2, 2, 8 * M, {}, "weave", weave(128, 256, 16, 256, 8))
+
+for _, grid_layout in ipairs { "xy", "x" } do -- xy is not valid if y would exceed its limit
+    table.insert(defaults, { variant = "tile", TILE = 32, ROWS = 8, PAD = 1, GRID = grid_layout })
+end
+table.insert(defaults, { variant = "tile_strided", TILE = 32, ROWS = 8, PAD = 1, GRID = "x" })
 
 return op {
     name = "transpose",
@@ -364,6 +422,23 @@ return op {
                 shared = strip_bytes("m"),
                 grid = "ceildiv(n, LENGTH - 32 // sizeof(T))",
             },
+        },
+        {
+            name = "stitch", -- the same for elements smaller than a word: words of columns, put together to a strip
+            template = "transpose_stitch.cu",
+            params = {
+                { "LENGTH", 256, 64, 128, 512, 1024, 2048, 4096 },
+                { "THREADS", 256, 128, 512 },
+                { "BATCH", 4, 2, 8 }, -- groups of rows that a thread reads before it uses one
+                pad,
+            },
+            where = {
+                "sizeof(T) < 4 and m * sizeof(T) > 1 and m * sizeof(T) <= 768",
+                stitch_groups .. " * LENGTH * sizeof(T) // 4 >= THREADS * min(BATCH, 4)",
+                stitch_bytes .. " <= min(98304, device.max_shared) and (" .. stitch_bytes .. " >= 12288 or LENGTH == 4096)",
+            },
+            needs = { aligned("in", 4), aligned("out", 16) },
+            launch = { kernel = "transpose", block = "THREADS", shared = stitch_bytes, grid = "ceildiv(n, LENGTH)" },
         },
         {
             name = "rows", -- straight from memory to memory; a block moves a square of TILE, a thread TILE/ROWS elements
