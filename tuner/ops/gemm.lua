@@ -676,6 +676,8 @@ local doubles = of_words("dmma", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N MMA_K STA
 local doubles_80 = of_words("dmma_80", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N MMA_K STAGES FILL")
 local doubles_cluster = of_words("dmma_cluster", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N MMA_K STAGES CLUSTER")
 local doubles_stream = of_words("dmma_stream", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N MMA_K STAGES FILL")
+local floats_cluster = of_words("cluster", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N LANES_X STAGES CLUSTER")
+local floats_async = of_words("async", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N LANES_X STAGES FILL")
 local plain_tiles = of("registers", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N")
 
 -- A matrix by a vector; few rows by a deep matrix of few columns; a vector by a matrix.
@@ -874,6 +876,26 @@ add({ tenths(1, 64, 64, nil, 15) }, doubles_80(any_form, words, 64, 64, 16, 4, 4
 add(nil, doubles_80(any_form, words, 128, 128, 16, 8, 8, 4, 3, 0), doubles_80(any_form, words, 64, 64, 16, 4, 4, 4, 4, 0),
     doubles_80(any_form, words, 32, 32, 32, 2, 4, 4, 3, 2))
 
+-- f32 of some hundred rows and columns: clusters that share k, with the largest tiles of which one or two waves have a block for nearly each
+-- multiprocessor; and small tiles where k is too short for that. Chosen on an H200: docs/results.md.
+types = "T == 'f32' and min(m, n) > 8"
+local function floats(list, when, ...)
+    for _, w in ipairs { { "nn tn tt", "both" }, { "nn nt", "b" }, { "nn nt tn tt", "neither" } } do
+        add({ gpu, when }, list(w[1], w[2], ...))
+    end
+end
+local function floats_shared(tile_m, tile_n, items_n, stages, blocks, when)
+    floats(floats_cluster, "k >= 96 and k <= 2560 and (" .. when .. ")", tile_m, tile_n, 16, 4, items_n, 8, stages, blocks)
+end
+floats_shared(64, 128, 8, 3, 2, tenths(2, 64, 128, 16, 20))
+floats_shared(64, 64, 4, 4, 2, tenths(2, 64, 64, 8, 10) .. " or " .. tenths(2, 64, 64, 16, 20))
+floats_shared(64, 64, 4, 4, 4, tenths(4, 64, 64, 16, 20) .. " or m >= 512 and " .. tenths(4, 64, 64, 5, 8))
+floats_shared(32, 64, 4, 4, 4, "(k < 256 or " .. tenths(4, 32, 64, 5) .. ") and " .. tenths(4, 32, 64, nil, 20))
+floats_shared(16, 64, 4, 4, 8, tenths(8, 16, 64, nil, 20))
+floats(floats_async, "k < 128", 32, 32, 16, 4, 4, 8, 4, 0)
+floats(floats_async, "k < 128 and " .. tenths(1, 32, 64, nil, 60), 32, 64, 16, 4, 4, 8, 3, 0)
+floats(floats_async, "k < 128 and " .. tenths(1, 64, 32, nil, 60), 64, 32, 16, 4, 4, 8, 4, 0)
+
 types = "T ~= 'i32'" -- of which nothing was measured
 add({ gpu, "m * n <= 1 << 15", "k < 1024" }, async("nn", 16, 64, 16, 4, 4, 8, false, true, 4, 0))
 -- Few columns of a row-major A, and few rows by a B transposed: words along k. On an H200 in f32 1.2 to 1.5 times as fast as element by
@@ -942,6 +964,7 @@ for _, fill in ipairs { 4, 0 } do
 end
 add({ gpu, many_idle }, async("nn", 64, 64, 16, 8, 4, 8, false, true, 3, 0))
 add(nil, blocked_tiles("nn", 128, 256, 8, 16, 8, 8, true, true, 0))
+add({ gpu, "T == 'f32'" }, async("tn", 64, 128, 16, 8, 8, 8, true, true, 3, 0))
 add({ gpu, "2 * " .. waves(128, 256) .. " <= " .. waves(128, 128) .. " + 1" }, blocked_tiles("nt tn tt", 128, 256, 8, 16, 8, 8, true, true, 0))
 types = nil
 add(nil, blocked_tiles("nn nt tn tt", 128, 128, 16, 8, 8, 8, true, true, 0))
