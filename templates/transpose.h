@@ -91,6 +91,17 @@ DEVICE WORD word_near(const struct words *in, int64 w)
     return w < in->whole ? in->all[w < 0 ? 0 : w] : in->rest;
 }
 
+// Constant, so one of the two is compiled: inside, where all words are whole ones of the matrix.
+DEVICE WORD read_word(const struct words *in, int64 w, int inside)
+{
+    return inside ? read_line(in->all + w) : word_near(in, w);
+}
+
+// What is read of a group of PACK rows: of each the aligned word in which its PACK elements begin, and the next.
+struct raw {
+    WORD word[PACK], next[PACK];
+};
+
 // Transposes PACK rows of a word each.
 DEVICE void turn(const WORD *rows, WORD *columns)
 {

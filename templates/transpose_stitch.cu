@@ -10,21 +10,11 @@ DEVICE uint32 place(uint32 x, uint32 k, uint32 groups)
     return x * (PACK * groups + 1) + k * groups;
 }
 
-// What is read of a group of PACK rows: of each the word with its column, and the one behind that.
-struct raw {
-    WORD word[PACK], next[PACK];
-};
 // How far a group's rows are from its first in words, and what is left of that in bits. The group has ldin words, so each begins at a word.
 struct rows {
     int64 word[PACK];
     uint32 bits[PACK];
 };
-
-// Constant, so one of the two is compiled: inside, where all words are whole ones of the matrix.
-DEVICE WORD read_word(const struct words *in, int64 w, int inside)
-{
-    return inside ? read_line(in->all + w) : word_near(in, w);
-}
 
 // Word w of the group's first row, and of `count` rows what lies below it. straight: all rows begin at words.
 DEVICE void read_group(struct raw *raw, const struct words *in, const struct rows *rows, int64 w, int count, int inside, int straight)
@@ -51,7 +41,8 @@ DEVICE void put_group(SHARED WORD *to, uint32 groups, const struct raw *raw, con
         to[k * groups] = columns[k];
 }
 
-// Groups at a thread's places t: BATCH of them are read before any is used. Behind the last row there is what nobody uses.
+// The thread's groups are t = threadIdx.x and each THREADS further: BATCH of them are read before any is used. Behind the last row there is
+// what nobody uses.
 DEVICE void read_columns(SHARED WORD *tile, const struct words *in, int64 left, uint32 down, int64 ldin, int inside, int straight)
 {
     const uint32 groups = (down + PACK - 1) / PACK, whole = down / PACK * ACROSS;
@@ -92,7 +83,7 @@ DEVICE void put_columns(SHARED uint8 *strip, SHARED const WORD *tile, uint32 dow
 #pragma unroll 1
     for (uint32 t = threadIdx.x; t < LENGTH; t += THREADS) {
         uint32 x = t % ACROSS, k = t / ACROSS;
-        SHARED const WORD *column = tile + place(x, k, groups), *next = column + groups + (k + 1 == PACK ? 1 : 0);
+        SHARED const WORD *column = tile + place(x, k, groups), *next = column + groups + (k + 1 == PACK);
         uint32 first = (x * PACK + k) * down, skip = (0 - first) % PACK; // of the column's elements, those that end a word of the one before
         uint32 w = (first + skip) / PACK, whole = down < skip ? 0 : (down - skip) / PACK, g = 0;
         WORD low = column[0], high = 0;

@@ -1,4 +1,4 @@
-// A strip of whole columns of in, in shared memory as out has it: one contiguous piece.
+// A strip of whole rows of in, or of whole columns: in shared memory as one contiguous piece.
 #include "transpose.h"
 #if PAD // a word more behind 128 bytes, against bank conflicts
 #define PLACE(byte) ((byte) + (byte) / 128 * WORD_bytes)

@@ -26,8 +26,8 @@
 #define SECOND 0x7632
 #endif
 
-// Constant, so one of the two is compiled: inside, where all words are whole ones of the matrix.
-DEVICE WORD read_word(const struct words *in, int64 w, int inside)
+// read_word without a word about the rest of its line.
+DEVICE WORD read_plain(const struct words *in, int64 w, int inside)
 {
     return inside ? in->all[w] : word_near(in, w);
 }
@@ -60,7 +60,7 @@ DEVICE void read_run(SHARED uint8 *tile, const struct words *in, int64 w, int64 
         for (int b = 0; b < BATCH; b++)
 #pragma unroll
             for (int k = 0; k < PACK; k++)
-                raw[b][k] = read_word(in, w + (int64)((v + b) * STRIDE * PACK + k) * ldin * T_bytes, inside);
+                raw[b][k] = read_plain(in, w + (int64)((v + b) * STRIDE * PACK + k) * ldin * T_bytes, inside);
 #pragma unroll
         for (int b = 0; b < BATCH; b++) {
             WORD turned[PACK];

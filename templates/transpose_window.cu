@@ -23,17 +23,6 @@
 #define LANES (HEIGHT / STORE) // threads that write a column; the last few have nothing to do
 #define STEP (THREADS / LANES) // columns that are written at the same time
 
-// What is read of a group: of each row the word where it begins, and the one behind that.
-struct raw {
-    WORD word[PACK], next[PACK];
-};
-
-// Constant, so one of the two is compiled: inside, where all words are whole ones of the matrix.
-DEVICE WORD read_word(const struct words *in, int64 w, int inside)
-{
-    return inside ? read_line(in->all + w) : word_near(in, w);
-}
-
 // The group that begins at word w. straight: rows begin at words.
 DEVICE void read_group(struct raw *raw, const struct words *in, int64 w, int64 ldin, int inside, int straight)
 {

@@ -876,12 +876,12 @@ add({ tenths(1, 64, 64, nil, 15) }, doubles_80(any_form, words, 64, 64, 16, 4, 4
 add(nil, doubles_80(any_form, words, 128, 128, 16, 8, 8, 4, 3, 0), doubles_80(any_form, words, 64, 64, 16, 4, 4, 4, 4, 0),
     doubles_80(any_form, words, 32, 32, 32, 2, 4, 4, 3, 2))
 
--- f32 of some hundred rows and columns: clusters that share k, with the largest tiles of which one or two waves have a block for nearly each
--- multiprocessor; and small tiles where k is too short for that. Chosen on an H200: docs/results.md.
-types = "T == 'f32' and min(m, n) > 8"
+-- f32 of some hundred rows and columns: clusters that share k, with the largest tiles whose blocks nearly fill one wave or two; and small
+-- tiles where k is too short for that. Chosen on an H200: docs/results.md.
+types = "T == 'f32'"
 local function floats(list, when, ...)
     for _, w in ipairs { { "nn tn tt", "both" }, { "nn nt", "b" }, { "nn nt tn tt", "neither" } } do
-        add({ gpu, when }, list(w[1], w[2], ...))
+        add({ gpu, "min(m, n) > 8", when }, list(w[1], w[2], ...))
     end
 end
 local function floats_shared(tile_m, tile_n, items_n, stages, blocks, when)
@@ -892,7 +892,7 @@ floats_shared(64, 64, 4, 4, 2, tenths(2, 64, 64, 8, 10) .. " or " .. tenths(2, 6
 floats_shared(64, 64, 4, 4, 4, tenths(4, 64, 64, 16, 20) .. " or m >= 512 and " .. tenths(4, 64, 64, 5, 8))
 floats_shared(32, 64, 4, 4, 4, "(k < 256 or " .. tenths(4, 32, 64, 5) .. ") and " .. tenths(4, 32, 64, nil, 20))
 floats_shared(16, 64, 4, 4, 8, tenths(8, 16, 64, nil, 20))
-floats(floats_async, "k < 128", 32, 32, 16, 4, 4, 8, 4, 0)
+floats(floats_async, "k < 128 and " .. tenths(1, 32, 32, nil, 60), 32, 32, 16, 4, 4, 8, 4, 0)
 floats(floats_async, "k < 128 and " .. tenths(1, 32, 64, nil, 60), 32, 64, 16, 4, 4, 8, 3, 0)
 floats(floats_async, "k < 128 and " .. tenths(1, 64, 32, nil, 60), 64, 32, 16, 4, 4, 8, 4, 0)
 
@@ -964,7 +964,8 @@ for _, fill in ipairs { 4, 0 } do
 end
 add({ gpu, many_idle }, async("nn", 64, 64, 16, 8, 4, 8, false, true, 3, 0))
 add(nil, blocked_tiles("nn", 128, 256, 8, 16, 8, 8, true, true, 0))
-add({ gpu, "T == 'f32'" }, async("tn", 64, 128, 16, 8, 8, 8, true, true, 3, 0))
+-- 3648 x 2520 x 1528 566 us, for 735; at 1671 x 4504 x 1270 as fast; larger ones were not timed.
+add({ gpu, tiles(128, 128) .. " <= 6 * " .. sms }, async("tn", 64, 128, 16, 8, 8, 8, true, true, 3, 0))
 add({ gpu, "2 * " .. waves(128, 256) .. " <= " .. waves(128, 128) .. " + 1" }, blocked_tiles("nt tn tt", 128, 256, 8, 16, 8, 8, true, true, 0))
 types = nil
 add(nil, blocked_tiles("nn nt tn tt", 128, 128, 16, 8, 8, 8, true, true, 0))

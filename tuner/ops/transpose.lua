@@ -93,12 +93,19 @@ end
 
 -- Defaults of GPUs by class of shape and size of elements, as measured on an H200: those for two long sides with times of them and of the plain
 -- tile; the others by what was fastest of all configurations at 370 shapes drawn by chance. The first whose variant takes the problem is used.
+-- Tiles are for batches and rows with gaps, too, in their strided form, of which none was timed.
 local defaults = {}
-local function default(least, most, bytes, when, variant, config) -- for elements of least to most bytes, and so many bytes of a matrix
-    config.variant = variant
+local function default(least, most, bytes, when, variant, config) -- for elements of least to most bytes, and so many bytes in all
     config.when = { "device.backend == 'cuda'", "sizeof(T) >= " .. least .. " and sizeof(T) <= " .. most,
-        "m * n * sizeof(T) >= " .. bytes, table.unpack(when) }
+        "batch * m * n * sizeof(T) >= " .. bytes, table.unpack(when) }
+    config.variant = variant
     table.insert(defaults, config)
+    if config.WIDTH then
+        local gaps = copy(config)
+        gaps.variant = variant .. "_strided"
+        table.insert(gaps.when, "n >= 64 and m * sizeof(T) >= 256")
+        table.insert(defaults, gaps)
+    end
 end
 local K, M = 1 << 10, 1 << 20
 local function block(width, height, load, store, threads)
@@ -127,20 +134,27 @@ default(4, 4, 32 * M, { both }, "window", window(256, 256, 32, 16, 512, 8))
 -- 8191 x 8193: f64 273 us, tile 367
 default(8, 8, 64 * M, { both }, "window", window(256, 256, 32, 16, 256, 4))
 
--- Few columns: strips of 4 to 12 KiB. A word more behind 128 bytes is for rows of an even number of words.
+-- Few columns: strips of whole rows, mostly of 6 to 12 KiB.
 local odd, even = "n % 2 == 1", "n % 2 == 0"
 local function tall(bytes, least, n, length, store, threads, pad, when)
-    default(bytes, bytes, least, { "n <= " .. n, "m > 64", when }, "tall", { LENGTH = length, STORE = store, THREADS = threads, PAD = pad })
+    default(bytes, bytes, least, { "n <= " .. n, when }, "tall", { LENGTH = length, STORE = store, THREADS = threads, PAD = pad })
 end
+local small = "m * n * sizeof(T) < 2 << 20"
 for _, bytes in ipairs { 1, 2, 4 } do
-    tall(bytes, 256 * K, 8, 128, bytes == 1 and 4 or 8, 128, 0, "m * n * sizeof(T) < 2 << 20")
+    tall(bytes, 256 * K, 8, 128, bytes == 1 and 4 or 8, 128, 0, small)
+end
+for _, bytes in ipairs { 1, 2, 4, 8, 16 } do
+    tall(bytes, 2 * M, 1, 8192 // bytes, math.max(8, bytes), 256, 0)
 end
 tall(1, 2 * M, 3, 4096, 4, 256, 0)
 tall(1, 2 * M, 8, 2048, 4, 256, 0)
+tall(1, 2 * M, 11, 1024, 8, 256, 0)
 tall(1, 2 * M, 16, 512, 8, 256, 0)
-tall(1, 2 * M, 33, 128, 4, 256, 0, "n % 4 ~= 0 or m % 16 ~= 0")
+default(1, 1, 16 * M, { "n <= 32" }, "block", block(32, 512, 4, 16, 128))
+tall(1, 2 * M, 33, 128, 4, 256, 0)
 tall(2, 2 * M, 3, 2048, 8, 256, 0)
 tall(2, 2 * M, 8, 1024, 8, 256, 0)
+tall(2, 2 * M, 11, 512, 8, 128, 1)
 tall(2, 2 * M, 16, 256, 8, 128, 1)
 tall(2, 2 * M, 33, 128, 8, 128, 1, "n % 2 ~= 0 or m % 8 ~= 0")
 tall(4, 2 * M, 8, 1024, 8, 256, 0, odd)
@@ -150,27 +164,29 @@ tall(4, 2 * M, 16, 256, 8, 256, 1, even)
 tall(8, 2 * M, 3, 512, 8, 256, 1)
 tall(8, 2 * M, 8, 256, 8, 256, 0)
 tall(16, 2 * M, 8, 128, 16, 256, 0)
-default(1, 1, 16 * M, { "n <= 32" }, "block", block(32, 512, 4, 16, 128))
 default(8, 8, 2 * M, { "n <= 16" }, "block", block(128, 256, 8, 16, 128))
 default(8, 8, 8 * M, { "n <= 16" }, "window", window(128, 512, 32, 16, 256, 4))
 
--- Few rows: strips of whole columns; such as are no whole words are put together from words, once there are enough of them.
+-- Few rows: strips of whole columns; from some eight rows on, columns of small elements by `stitch`.
 local function wide(bytes, least, m, length, load, threads, pad, when)
-    default(bytes, bytes, least, { "m <= " .. m, "n > 64", when }, "wide", { LENGTH = length, LOAD = load, THREADS = threads, PAD = pad })
+    default(bytes, bytes, least, { "m <= " .. m, when }, "wide", { LENGTH = length, LOAD = load, THREADS = threads, PAD = pad })
 end
 local function stitch(bytes, least, m, length, threads, batch)
     for pad = 1, 0, -1 do
-        default(bytes, bytes, least, { "m <= " .. m, "n > 64", pad == 1 and "m * sizeof(T) % 8 == 0" or nil }, "stitch",
+        default(bytes, bytes, least, { "m <= " .. m, pad == 1 and "m * sizeof(T) % 8 == 0" or nil }, "stitch",
             { LENGTH = length, THREADS = threads, BATCH = batch, PAD = pad })
     end
 end
 for _, bytes in ipairs { 1, 2, 4 } do
-    wide(bytes, 256 * K, 8, 128, bytes == 1 and 4 or 8, 256, 0, "m * n * sizeof(T) < 2 << 20")
+    wide(bytes, 256 * K, 8, 128, bytes == 1 and 4 or 8, 256, 0, small)
+end
+for _, bytes in ipairs { 1, 2, 4, 8, 16 } do
+    wide(bytes, 2 * M, 1, 8192 // bytes, math.max(8, bytes), 256, 0)
 end
 wide(1, 2 * M, 3, 4096, 8, 256, 0)
 wide(1, 2 * M, 7, 2048, 8, 128, 0, "m % 2 == 1")
 wide(1, 2 * M, 7, 2048, 8, 128, 1)
-stitch(1, 2 * M, 11, 1024, 128, 4)
+stitch(1, 2 * M, 12, 1024, 128, 4)
 stitch(1, 2 * M, 32, 512, 256, 2)
 stitch(1, 2 * M, 70, 256, 256, 2)
 default(1, 1, 2 * M, { "m > 128 and m < 600 and n >= 1000" }, "block", block(128, 256, 4, 8, 256))
@@ -181,16 +197,16 @@ wide(2, 2 * M, 3, 2048, 16, 128, 1)
 wide(2, 2 * M, 7, 1024, 16, 128, 1)
 stitch(2, 2 * M, 10, 512, 128, 4)
 stitch(2, 2 * M, 15, 256, 128, 4)
-stitch(2, 2 * M, 28, 256, 256, 4)
+stitch(2, 2 * M, 30, 256, 256, 4)
 default(2, 2, 2 * M, { "m >= 32 and m < 64" }, "vector", { TILE = 64, ROWS = 16, VEC = 8 })
 default(2, 2, 2 * M, { "m >= 64 and m <= 128" }, "block", block(256, 128, 4, 16, 128))
 default(2, 2, 2 * M, { "m >= 64 and m < 1000 and m % 8 ~= 0" }, "block", block(256, 128, 4, 8, 512))
-stitch(2, 2 * M, 60, 128, 256, 4)
+stitch(2, 2 * M, 62, 128, 256, 4)
 stitch(2, 2 * M, 130, 64, 256, 4)
+wide(4, 2 * M, 2, 1024, 8, 256, 0)
 wide(4, 2 * M, 8, 512, 4, 256, 0)
 wide(4, 2 * M, 16, 256, 8, 128, 1)
 default(4, 4, 2 * M, { "m <= 33" }, "vector", { TILE = 32, ROWS = 8, VEC = 8 })
-wide(4, 16 * M, 64, 128, 16, 256, 0, "m % 2 == 1")
 wide(8, 2 * M, 3, 128, 16, 128, 0)
 wide(8, 2 * M, 8, 256, 16, 128, 0)
 wide(8, 4 * M, 12, 128, 16, 256, 1)
@@ -199,8 +215,10 @@ wide(16, 2 * M, 8, 128, 16, 256, 1)
 -- One short side, but not that short.
 default(1, 1, 2 * M, { "n > 128" }, "block", block(256, 128, 4, 16, 256))
 default(1, 1, 2 * M, { "n > 33" }, "block", block(128, 256, 4, 16, 256))
-default(2, 4, 4 * M, { "n > 16 and n <= 64" }, "block", block(128, 256, 4, 16, 128))
+default(2, 2, 2 * M, { "n > 16 and n <= 64" }, "block", block(128, 256, 4, 16, 128))
+default(4, 4, 4 * M, { "n > 16 and n <= 64" }, "block", block(128, 256, 4, 16, 128))
 default(4, 4, 4 * M, { "m <= 64" }, "block", block(128, 256, 4, 16, 256))
+wide(4, 8 * M, 64, 128, 16, 256, 0)
 default(2, 4, 4 * M, { "n > 64" }, "block", block(256, 256, 4, 16, 256))
 default(8, 8, 2 * M, { "m > 33 and m % 8 == 0" }, "block", block(256, 128, 8, 16, 128))
 default(16, 16, 4 * M, {}, "block", block(256, 256, 16, 16, 128))
