@@ -8,7 +8,8 @@
  * - for the default alone,
  * - for the winner of the nearest problem by size, else the default,
  * - and for the best that could have been given.
- * A configuration that was not timed on the problem is not chosen. The outcome `slower` counts with the time of its single sample. */
+ * A configuration that was not timed on the problem is not chosen; where a rule has none that was, the problem does not count for it. The
+ * outcome `slower` counts with the time of its single sample. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ static const char *const rules[RULES] = { "the look-up", "in what ships", "winne
 struct totals {
     double sum[RULES], worst[RULES];
     char where[RULES][128];
-    int n, none;
+    int n, given[RULES]; /* problems, and those for which a rule has an answer */
 };
 
 static double loss_at(const struct knowledge *k, const struct tuned_problem *p, int column)
@@ -123,7 +124,9 @@ static void leave_out(struct store *s, struct known_op *known, const struct know
             variant = deflt->variant;
             json = deflt->json;
         }
-        t->none += !variant && rule == LOOKUP;
+        if (!variant)
+            continue;
+        t->given[rule]++;
         t->sum[rule] += loss;
         if (loss > t->worst[rule]) {
             t->worst[rule] = loss;
@@ -154,10 +157,10 @@ int main(int argc, char **argv)
         struct totals t = { 0 };
         for (int out = 0; out < d->nproblems; out++)
             leave_out(c.store, known, d, known->all->problems[d->problems + out], &t);
-        printf("%s on %s: %d problems, %d of them with nothing else to give\n", argv[2], d->dev.name, t.n, t.none);
+        printf("%s on %s: %d problems\n", argv[2], d->dev.name, t.n);
         for (int rule = 0; rule < RULES; rule++)
-            printf("  %-16s geometric mean %.4f, worst %.3f  %s\n", rules[rule], exp(-t.sum[rule] / t.n), exp(-t.worst[rule]),
-                   t.where[rule]);
+            printf("  %-16s of %d: geometric mean %.4f, worst %.3f  %s\n", rules[rule], t.given[rule], exp(-t.sum[rule] / t.given[rule]),
+                   exp(-t.worst[rule]), t.where[rule]);
     }
     known_op_free(known);
     store_close(c.store);
