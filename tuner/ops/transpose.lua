@@ -93,19 +93,19 @@ end
 
 -- Defaults of GPUs by class of shape and size of elements, as measured on an H200: those for two long sides with times of them and of the plain
 -- tile; the others by what was fastest of all configurations at 370 shapes drawn by chance. The first whose variant takes the problem is used.
--- Tiles are for batches and rows with gaps, too, in their strided form, of which none was timed.
 local defaults = {}
 local function default(least, most, bytes, when, variant, config) -- for elements of least to most bytes, and so many bytes in all
     config.when = { "device.backend == 'cuda'", "sizeof(T) >= " .. least .. " and sizeof(T) <= " .. most,
         "batch * m * n * sizeof(T) >= " .. bytes, table.unpack(when) }
     config.variant = variant
     table.insert(defaults, config)
-    if config.WIDTH then
-        local gaps = copy(config)
-        gaps.variant = variant .. "_strided"
-        table.insert(gaps.when, "n >= 64 and m * sizeof(T) >= 256")
-        table.insert(defaults, gaps)
-    end
+end
+local function any_form(...) -- for batches and rows with gaps, too, of which none was timed
+    default(...)
+    local gaps = copy(defaults[#defaults])
+    gaps.variant = gaps.variant .. "_strided"
+    table.insert(gaps.when, "n >= 64 and m * sizeof(T) >= 256")
+    table.insert(defaults, gaps)
 end
 local K, M = 1 << 10, 1 << 20
 local function block(width, height, load, store, threads)
@@ -121,18 +121,18 @@ end
 local both = "min(m, n) >= 1000"
 -- 4096 x 4096: f32 32.8 us, tile 36.0; f16 19.1, 26.6; f64 65.1, 67.1; 8192 x 8192: f32 130, 147; f16 65.5, 93.3; 2048 x 2048: f32 10.6,
 -- 10.8; f16 7.10, 8.51
-default(2, 4, 8 * M, { both }, "block", block(256, 256, 16, 16, 256))
-default(8, 8, 128 * M, { both }, "block", block(256, 256, 16, 16, 256))
+any_form(2, 4, 8 * M, { both }, "block", block(256, 256, 16, 16, 256))
+any_form(8, 8, 128 * M, { both }, "block", block(256, 256, 16, 16, 256))
 -- 4096 x 4096: i8 10.6 us, tile 21.6; 8192 x 8192: 34.7, 79.4; 2048 x 2048: 6.02, 8.32; 8192 x 8193: f32 137, 147
-default(1, 4, 4 * M, { both }, "block", block(256, 128, 4, 16, 256))
+any_form(1, 4, 4 * M, { both }, "block", block(256, 128, 4, 16, 256))
 -- 12345 x 6789: i8 48.6 us, tile 117; 8192 x 8193: 39.8, 79.2
-default(1, 1, 16 * M, { both }, "weave", weave(256, 128, 32, 256, 8))
+any_form(1, 1, 16 * M, { both }, "weave", weave(256, 128, 32, 256, 8))
 -- 12345 x 6789: f16 89.8 us, tile 166
-default(2, 2, 16 * M, { both }, "weave", weave(256, 256, 32, 512, 8))
+any_form(2, 2, 16 * M, { both }, "weave", weave(256, 256, 32, 512, 8))
 -- 12345 x 6789: f32 172 us, tile 280; 8191 x 8193: 139, 228
-default(4, 4, 32 * M, { both }, "window", window(256, 256, 32, 16, 512, 8))
+any_form(4, 4, 32 * M, { both }, "window", window(256, 256, 32, 16, 512, 8))
 -- 8191 x 8193: f64 273 us, tile 367
-default(8, 8, 64 * M, { both }, "window", window(256, 256, 32, 16, 256, 4))
+any_form(8, 8, 64 * M, { both }, "window", window(256, 256, 32, 16, 256, 4))
 
 -- Few columns: strips of whole rows, mostly of 6 to 12 KiB.
 local odd, even = "n % 2 == 1", "n % 2 == 0"
@@ -189,9 +189,9 @@ wide(1, 2 * M, 7, 2048, 8, 128, 1)
 stitch(1, 2 * M, 12, 1024, 128, 4)
 stitch(1, 2 * M, 32, 512, 256, 2)
 stitch(1, 2 * M, 70, 256, 256, 2)
-default(1, 1, 2 * M, { "m > 128 and m < 600 and n >= 1000" }, "block", block(128, 256, 4, 8, 256))
+any_form(1, 1, 2 * M, { "m > 128 and m < 600 and n >= 1000" }, "block", block(128, 256, 4, 8, 256))
 stitch(1, 2 * M, 160, 128, 256, 2)
-default(1, 1, 16 * M, { "m >= 192 and m <= 330 and m % 16 == 0" }, "weave", weave(256, 128, 32, 256, 8))
+any_form(1, 1, 16 * M, { "m >= 192 and m <= 330 and m % 16 == 0" }, "weave", weave(256, 128, 32, 256, 8))
 stitch(1, 2 * M, 330, 64, 256, 2)
 wide(2, 2 * M, 3, 2048, 16, 128, 1)
 wide(2, 2 * M, 7, 1024, 16, 128, 1)
@@ -200,7 +200,7 @@ stitch(2, 2 * M, 15, 256, 128, 4)
 stitch(2, 2 * M, 30, 256, 256, 4)
 default(2, 2, 2 * M, { "m >= 32 and m < 64" }, "vector", { TILE = 64, ROWS = 16, VEC = 8 })
 default(2, 2, 2 * M, { "m >= 64 and m <= 128" }, "block", block(256, 128, 4, 16, 128))
-default(2, 2, 2 * M, { "m >= 64 and m < 1000 and m % 8 ~= 0" }, "block", block(256, 128, 4, 8, 512))
+any_form(2, 2, 2 * M, { "m >= 64 and m < 1000 and m % 8 ~= 0" }, "block", block(256, 128, 4, 8, 512))
 stitch(2, 2 * M, 62, 128, 256, 4)
 stitch(2, 2 * M, 130, 64, 256, 4)
 wide(4, 2 * M, 2, 1024, 8, 256, 0)
@@ -213,26 +213,26 @@ wide(8, 4 * M, 12, 128, 16, 256, 1)
 wide(16, 2 * M, 8, 128, 16, 256, 1)
 
 -- One short side, but not that short.
-default(1, 1, 2 * M, { "n > 128" }, "block", block(256, 128, 4, 16, 256))
-default(1, 1, 2 * M, { "n > 33" }, "block", block(128, 256, 4, 16, 256))
-default(2, 2, 2 * M, { "n > 16 and n <= 64" }, "block", block(128, 256, 4, 16, 128))
-default(4, 4, 4 * M, { "n > 16 and n <= 64" }, "block", block(128, 256, 4, 16, 128))
+any_form(1, 1, 2 * M, { "n > 128" }, "block", block(256, 128, 4, 16, 256))
+any_form(1, 1, 2 * M, { "n > 33" }, "block", block(128, 256, 4, 16, 256))
+any_form(2, 2, 2 * M, { "n > 16 and n <= 64" }, "block", block(128, 256, 4, 16, 128))
+any_form(4, 4, 4 * M, { "n > 16 and n <= 64" }, "block", block(128, 256, 4, 16, 128))
 default(4, 4, 4 * M, { "m <= 64" }, "block", block(128, 256, 4, 16, 256))
 wide(4, 8 * M, 64, 128, 16, 256, 0)
-default(2, 4, 4 * M, { "n > 64" }, "block", block(256, 256, 4, 16, 256))
-default(8, 8, 2 * M, { "m > 33 and m % 8 == 0" }, "block", block(256, 128, 8, 16, 128))
-default(16, 16, 4 * M, {}, "block", block(256, 256, 16, 16, 128))
+any_form(2, 4, 4 * M, { "n > 64" }, "block", block(256, 256, 4, 16, 256))
+any_form(8, 8, 2 * M, { "m > 33 and m % 8 == 0" }, "block", block(256, 128, 8, 16, 128))
+any_form(16, 16, 4 * M, {}, "block", block(256, 256, 16, 16, 128))
 default(4, 4, 8 * M, { "n > 16 and n <= 33" }, "window", window(128, 512, 32, 16, 256, 8))
 tall(4, 8 * M, 40, 128, 8, 256, 0)
 default(4, 4, 8 * M, { "n > 40 and n <= 64" }, "window", window(128, 256, 32, 16, 256, 8))
-default(4, 4, 16 * M, { "m > 64 and m < 400" }, "window", window(256, 128, 16, 8, 256, 8))
-default(4, 4, 32 * M, { "m > 64" }, "window", window(256, 256, 32, 16, 512, 8))
-default(8, 8, 16 * M, { "m > 33 and n > 16" }, "window", window(256, 256, 32, 8, 256, 4))
-default(1, 1, 24 * M, { "n >= 200" }, "weave", weave(256, 128, 32, 256, 8))
-default(1, 1, 4 * M, { "n > 33" }, "weave", weave(128, 256, 16, 256, 8))
-default(2, 2, 16 * M, { "n > 64 and m < 700" }, "weave", weave(256, 256, 16, 256, 16))
-default(2, 2, 8 * M, { "n > 64" }, "weave", weave(256, 256, 32, 512, 8))
-default(2, 2, 8 * M, {}, "weave", weave(128, 256, 16, 256, 8))
+any_form(4, 4, 16 * M, { "m > 64 and m < 400" }, "window", window(256, 128, 16, 8, 256, 8))
+any_form(4, 4, 32 * M, { "m > 64" }, "window", window(256, 256, 32, 16, 512, 8))
+any_form(8, 8, 16 * M, { "m > 33 and n > 16" }, "window", window(256, 256, 32, 8, 256, 4))
+any_form(1, 1, 24 * M, { "n >= 200" }, "weave", weave(256, 128, 32, 256, 8))
+any_form(1, 1, 4 * M, { "n > 33" }, "weave", weave(128, 256, 16, 256, 8))
+any_form(2, 2, 16 * M, { "n > 64 and m < 700" }, "weave", weave(256, 256, 16, 256, 16))
+any_form(2, 2, 8 * M, { "n > 64" }, "weave", weave(256, 256, 32, 512, 8))
+any_form(2, 2, 8 * M, {}, "weave", weave(128, 256, 16, 256, 8))
 
 for _, grid_layout in ipairs { "xy", "x" } do -- xy is not valid if y would exceed its limit
     table.insert(defaults, { variant = "tile", TILE = 32, ROWS = 8, PAD = 1, GRID = grid_layout })
