@@ -159,8 +159,9 @@ int main(int argc, char **argv)
             leave_out(c.store, known, d, known->all->problems[d->problems + out], &t);
         printf("%s on %s: %d problems\n", argv[2], d->dev.name, t.n);
         for (int rule = 0; rule < RULES; rule++)
-            printf("  %-16s of %d: geometric mean %.4f, worst %.3f  %s\n", rules[rule], t.given[rule], exp(-t.sum[rule] / t.given[rule]),
-                   exp(-t.worst[rule]), t.where[rule]);
+            if (t.given[rule])
+                printf("  %-16s of %d: geometric mean %.4f, worst %.3f  %s\n", rules[rule], t.given[rule],
+                       exp(-t.sum[rule] / t.given[rule]), exp(-t.worst[rule]), t.where[rule]);
     }
     known_op_free(known);
     store_close(c.store);

@@ -26,7 +26,7 @@
 #define SECOND 0x7632
 #endif
 
-// read_word without a word about the rest of its line.
+// As read_word, but nothing is said of the rest of the line.
 DEVICE WORD read_plain(const struct words *in, int64 w, int inside)
 {
     return inside ? in->all[w] : word_near(in, w);

@@ -243,13 +243,12 @@ static int try_all(const struct op *op, const struct plan *own, const struct con
                    int (*try)(const struct trial *t, struct err *err), struct err *err)
 {
     const struct backend *b;
-    struct trial t = { .op = op, .variant = config ? &op->variants[config->variant] : NULL, .plan = own };
+    struct trial t = { .op = op, .variant = config ? &op->variants[config->variant] : NULL };
     const int nshapes = !op_limited(op) ? 0 : op->nshapes < MAX_OWN ? op->nshapes : MAX_OWN;
     int (*const make)(const struct op *, int, struct plan **, struct err *) = try == try_when ? plan_constraints : plan_new;
     struct plan *plan = NULL;
     int rc = config ? make(op, config->variant, &plan, err) : 0;
-    if (config)
-        t.plan = plan;
+    t.plan = config ? plan : own;
     for (t.row = 0; t.row < op->nrows && !rc; t.row++) {
         for (int p = 0; p < nproblems + nshapes && !rc; p++) {
             struct problem prob;

@@ -8,26 +8,12 @@
 
 enum { SIDES = 72, APART = 8 /* what asks for aligned rows has a kernel at each second, fourth or eighth side only */ };
 
-static const struct devspec h200 = { .backend = "cuda",
-                                     .arch = "sm_90",
-                                     .cc = 90,
-                                     .multiprocessors = 132,
-                                     .warp = 32,
-                                     .memory = INT64_C(1) << 37,
-                                     .max_alloc = INT64_C(1) << 37,
-                                     .l2 = 50 << 20,
-                                     .max_shared = 227 << 10,
-                                     .max_static_shared = 48 << 10,
-                                     .max_threads = 1024,
-                                     .max_block = { 1024, 1024, 64 },
-                                     .max_grid = { INT32_MAX, 65535, 65535 },
-                                     .fp64 = true };
-
 struct choice {
     struct served as;
     struct plan *plan;
 };
 
+static struct devspec gpu; /* a sample, with the shared memory of an H200 */
 static struct op *op;
 static struct choice *defaults;
 static struct err err;
@@ -36,6 +22,8 @@ static int set_up(void **state)
 {
     (void)state;
     setenv("CUTUNE_HOME", SOURCE_DIR, 1);
+    gpu = cuda_backend.sample;
+    gpu.max_shared = 227 << 10;
     if (op_load("transpose", &op, &err) || !(defaults = mem_array((size_t)op->ndefaults, sizeof *defaults)))
         return -1;
     for (int i = 0; i < op->ndefaults; i++) {
@@ -63,8 +51,8 @@ static const char *variant_for(int row, int64_t m, int64_t n)
     struct val slots[MAX_SLOTS];
     for (int i = 0; i < op->ndefaults; i++) {
         const struct choice *c = &defaults[i];
-        plan_slots(c->plan, &p, row, &h200, &c->as.config, slots);
-        if (!plan_refuses(c->plan, slots, &h200))
+        plan_slots(c->plan, &p, row, &gpu, &c->as.config, slots);
+        if (!plan_refuses(c->plan, slots, &gpu))
             return op->variants[op->defaults[i].config.variant].name;
     }
     fail_msg("no default holds for m=%lld,n=%lld", (long long)m, (long long)n);

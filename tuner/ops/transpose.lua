@@ -134,18 +134,26 @@ any_form(4, 4, 32 * M, { both }, "window", window(256, 256, 32, 16, 512, 8))
 -- 8191 x 8193: f64 273 us, tile 367
 any_form(8, 8, 64 * M, { both }, "window", window(256, 256, 32, 16, 256, 4))
 
--- Few columns: strips of whole rows, mostly of 6 to 12 KiB.
-local odd, even = "n % 2 == 1", "n % 2 == 0"
-local function tall(bytes, least, n, length, store, threads, pad, when)
-    default(bytes, bytes, least, { "n <= " .. n, when }, "tall", { LENGTH = length, STORE = store, THREADS = threads, PAD = pad })
+-- Strips of whole rows, or of whole columns, mostly of 6 to 12 KiB: for such of at most so many elements.
+local function strips(variant, side, vector)
+    return function(bytes, least, most, length, access, threads, pad, when)
+        default(bytes, bytes, least, { side .. " <= " .. most, when }, variant,
+            { LENGTH = length, [vector] = access, THREADS = threads, PAD = pad })
+    end
 end
-local small = "m * n * sizeof(T) < 2 << 20"
+local tall, wide = strips("tall", "n", "STORE"), strips("wide", "m", "LOAD")
 for _, bytes in ipairs { 1, 2, 4 } do
-    tall(bytes, 256 * K, 8, 128, bytes == 1 and 4 or 8, 128, 0, small)
+    local small, access = "m * n * sizeof(T) < 2 << 20", bytes == 1 and 4 or 8
+    tall(bytes, 256 * K, 8, 128, access, 128, 0, small)
+    wide(bytes, 256 * K, 8, 128, access, 256, 0, small)
 end
 for _, bytes in ipairs { 1, 2, 4, 8, 16 } do
     tall(bytes, 2 * M, 1, 8192 // bytes, math.max(8, bytes), 256, 0)
+    wide(bytes, 2 * M, 1, 8192 // bytes, math.max(8, bytes), 256, 0)
 end
+
+-- Few columns.
+local odd, even = "n % 2 == 1", "n % 2 == 0"
 tall(1, 2 * M, 3, 4096, 4, 256, 0)
 tall(1, 2 * M, 8, 2048, 4, 256, 0)
 default(1, 1, 2 * M, { "n <= 32" }, "block", block(32, 512, 4, 16, 128))
@@ -167,21 +175,12 @@ tall(16, 2 * M, 8, 128, 16, 256, 0)
 default(8, 8, 2 * M, { "n <= 16" }, "block", block(128, 256, 8, 16, 128))
 default(8, 8, 8 * M, { "n <= 16" }, "window", window(128, 512, 32, 16, 256, 4))
 
--- Few rows: strips of whole columns; from some eight rows on, columns of small elements by `stitch`.
-local function wide(bytes, least, m, length, load, threads, pad, when)
-    default(bytes, bytes, least, { "m <= " .. m, when }, "wide", { LENGTH = length, LOAD = load, THREADS = threads, PAD = pad })
-end
+-- Few rows; from some eight on, columns of small elements by `stitch`.
 local function stitch(bytes, least, m, length, threads, batch)
     for pad = 1, 0, -1 do
         default(bytes, bytes, least, { "m <= " .. m, pad == 1 and "m * sizeof(T) % 8 == 0" or nil }, "stitch",
             { LENGTH = length, THREADS = threads, BATCH = batch, PAD = pad })
     end
-end
-for _, bytes in ipairs { 1, 2, 4 } do
-    wide(bytes, 256 * K, 8, 128, bytes == 1 and 4 or 8, 256, 0, small)
-end
-for _, bytes in ipairs { 1, 2, 4, 8, 16 } do
-    wide(bytes, 2 * M, 1, 8192 // bytes, math.max(8, bytes), 256, 0)
 end
 wide(1, 2 * M, 3, 4096, 8, 256, 0)
 wide(1, 2 * M, 7, 2048, 8, 128, 0, "m % 2 == 1")
