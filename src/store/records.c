@@ -95,8 +95,7 @@ int store_unpin(struct store *s, const struct devspec *dev, const char *op, cons
     return write_end(s, rc, err);
 }
 
-int store_winner_key(struct store *s, const struct target *t, char key[HASH_HEX], double *copy_ns, bool *alone, struct buf *config,
-                     struct err *err)
+int store_kept_winner(struct store *s, const struct target *t, struct kept_winner *out, struct buf *config, struct err *err)
 {
     struct query q;
     struct buf text = { 0 };
@@ -107,9 +106,9 @@ int store_winner_key(struct store *s, const struct target *t, char key[HASH_HEX]
                 t);
     if (!query_step(&q))
         q.rc = q.rc ?: err_set(err, ERR_NOTFOUND, "%s: no winner yet", s->path);
-    else if (query_take(&q, "krnpc", key, copy_ns, &verified, &variant, &text, &json))
+    else if (query_take(&q, "krnpc", out->key, &out->copy_ns, &verified, &variant, &text, &json))
         buf_fmt(config, "variant=%s%s%s", variant, text.len ? "," : "", buf_text(&text));
-    *alone = verified == VERIFIED_ALONE;
+    out->alone = verified == VERIFIED_ALONE;
     buf_free(&text);
     return query_end(&q);
 }

@@ -148,10 +148,14 @@ int store_default(struct store *s, const struct devspec *dev, const struct op *o
 int store_unpin(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
                 struct err *err);
 
-/* The key of the target's verified winner, the copy time kept with it, whether it is for this problem only, and its configuration, as
- * config_parse reads it, which is appended; ERR_NOTFOUND if there is none. */
-int store_winner_key(struct store *s, const struct target *t, char key[HASH_HEX], double *copy_ns, bool *alone, struct buf *config,
-                     struct err *err);
+/* What a run asks of a target's verified winner. */
+struct kept_winner {
+    char key[HASH_HEX];
+    double copy_ns; /* the copy measured beside it */
+    bool alone;     /* for this problem only */
+};
+/* With its configuration, as config_parse reads it, which is appended; ERR_NOTFOUND if there is none. */
+int store_kept_winner(struct store *s, const struct target *t, struct kept_winner *out, struct buf *config, struct err *err);
 
 /* What the target's winner was chosen by, as objective_print writes it; "" if that cannot be told. */
 int store_winner_objective(struct store *s, const struct target *t, struct buf *out, struct err *err);

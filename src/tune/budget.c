@@ -77,7 +77,7 @@ double target_share(const struct run *r, double ns)
     const double second = 1e9, work = r->opt->target_rate == RATE_BYTES   ? r->target.bytes * second
                                       : r->opt->target_rate == RATE_FLOPS ? r->target.flops * second
                                       : r->copy_ns > 0                    ? r->copy_ns
-                                                                          : r->winner_copy_ns;
+                                                                          : r->kept.copy_ns;
     return r->opt->target > 0 && ns > 0 ? work / ns / r->opt->target : 0;
 }
 

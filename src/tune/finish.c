@@ -89,7 +89,7 @@ static void enter(struct run *r, struct job *job)
 /* What is known of an earlier run's winner; null if nothing. */
 static const struct known *known_winner(const struct run *r)
 {
-    return r->had_winner ? known_find(r, r->winner_key) : NULL;
+    return r->had_winner ? known_find(r, r->kept.key) : NULL;
 }
 
 bool cuts_taken_back(struct run *r)
@@ -112,7 +112,7 @@ bool cuts_taken_back(struct run *r)
 /* An earlier run's winner plays, too, if this one has not tried it: a run of a few tries would else put a worse one in its place. */
 static void bring_winner(struct run *r)
 {
-    struct known *known = r->had_winner ? known_find(r, r->winner_key) : NULL;
+    struct known *known = r->had_winner ? known_find(r, r->kept.key) : NULL;
     struct config config;
     bool needless = r->winner_index < 0 || r->opt->pin || !known || known->outcome != OUT_OK || !known->of_now;
     for (int i = 0; i < r->njobs; i++)
@@ -125,7 +125,7 @@ static void bring_winner(struct run *r)
         return;
     job->known = known;
     job->brought = true;
-    memcpy(job->key, r->winner_key, HASH_HEX);
+    memcpy(job->key, r->kept.key, HASH_HEX);
 }
 
 /* A reference from outside is not asked for larger problems: it may take long. */
@@ -140,7 +140,7 @@ void playoff_begin(struct run *r)
     const struct known *winner = known_winner(r);
     /* An earlier run's winner may stay without a play-off, unless it is at fault, its variant has changed since, or it was never run for a
      * larger problem. */
-    bool alone = winner && r->winner_alone && !winner->alone; /* it stands in for those that were at fault there */
+    bool alone = winner && r->kept.alone && !winner->alone; /* it stands in for those that were at fault there */
     bool stands = r->had_winner && r->winner_by_now &&
                   (!winner || (winner->outcome == OUT_OK && winner->of_now && (alone || is_grown(r, winner))));
     r->playoffs++;
@@ -354,7 +354,7 @@ static bool winner_is_out(const struct run *r, bool any_right)
 static int keep_winner(struct run *r, const struct job *job, struct err *err)
 {
     if (job && job->binary.len) {
-        memcpy(r->winner_key, job->key, HASH_HEX);
+        memcpy(r->kept.key, job->key, HASH_HEX);
         r->had_winner = true;
         return store_kernel(r, job, TUNED_WINNER, err);
     }
@@ -438,7 +438,7 @@ int report_finish(struct run *r, struct err *err)
         out->hinted += job->hinted;
         bool timed = !job->brought && (k->outcome == OUT_OK || k->outcome == OUT_SLOWER);
         worst = timed ? worse(r, job, worst) : worst;
-        if (!winner && r->had_winner && is_right(job) && !strcmp(job->key, r->winner_key))
+        if (!winner && r->had_winner && is_right(job) && !strcmp(job->key, r->kept.key))
             winner = job;
     }
     const struct job *shown = winner && !r->other_goal ? winner : best;
@@ -453,7 +453,7 @@ int report_finish(struct run *r, struct err *err)
     snprintf(out->no_value, sizeof out->no_value, "%.255s", r->no_value.code ? r->no_value.msg : "");
     fill_entry(r, worst, &out->worst);
     fill_entry(r, r->deflt, &out->deflt);
-    out->copy_ns = r->copy_ns > 0 ? r->copy_ns : r->winner_copy_ns;
+    out->copy_ns = r->copy_ns > 0 ? r->copy_ns : r->kept.copy_ns;
     if (out->copy_ns > 0)
         out->copy_gb_per_s = r->target.bytes / out->copy_ns;
     out->ended = out->interrupted ? END_NONE : out->ended;

@@ -296,7 +296,7 @@ static int load_winner(struct run *r, struct err *err)
 {
     struct buf text = { 0 };
     struct config config;
-    int rc = store_winner_key(r->store, &r->target, r->winner_key, &r->winner_copy_ns, &r->winner_alone, &text, NULL);
+    int rc = store_kept_winner(r->store, &r->target, &r->kept, &text, NULL);
     r->had_winner = !rc;
     r->winner_index = rc || text.failed || config_parse(r->op, NULL, text.data, &config, NULL) ? -1 : space_find(r->space, &config);
     rc = buf_check(&text, err);

@@ -224,10 +224,8 @@ struct run {
     enum tune_end over;        /* what last ended the search, if only for a while */
     bool had_winner;           /* of an earlier run, */
     bool winner_by_now;        /* chosen by what the op's objective is now */
-    char winner_key[HASH_HEX]; /* and which; in the end this run's */
+    struct kept_winner kept;   /* and which; in the end its key is this run's */
     int64_t winner_index;      /* the earlier one's in the space; -1: it is no longer there */
-    bool winner_alone;         /* given for this problem only */
-    double winner_copy_ns;     /* the copy measured beside it */
 
     struct err err; /* of the call just made, for run_check */
     int failed;     /* what ends the run, with its message in why */

@@ -347,9 +347,7 @@ static void read_store(struct store *s)
     const struct target t = { .device = 1, .problem = 1, .provenance = 1, .cold = true };
     struct err err = { 0 };
     struct buf text = { 0 };
-    char key[HASH_HEX];
-    double copy_ns;
-    bool alone;
+    struct kept_winner kept;
     int rc = store_each_measured(s, &t, each_measured, NULL, &err);
     must_say(rc, &err);
     rc = store_each_tried(s, each_tried, NULL, &err);
@@ -358,7 +356,7 @@ static void read_store(struct store *s)
         rc = store_each_record(s, claims, NULL, NULL, NULL, each_record, NULL, &err);
         must_say(rc, &err);
     }
-    rc = store_winner_key(s, &t, key, &copy_ns, &alone, &text, &err);
+    rc = store_kept_winner(s, &t, &kept, &text, &err);
     must_say(rc, &err);
     rc = export_rows(s, "json", &text, &err);
     must_say(rc, &err);

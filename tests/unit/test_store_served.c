@@ -92,9 +92,7 @@ static void serves_what_is_verified(void **state)
     struct target t = winner_for(s, &here, 5, 6, 0, true, 1, 100);
     struct config c = sample_config(0, 1);
     struct tuned *k = sample_tuned(&c, 40), *back;
-    char key[HASH_HEX];
-    bool alone;
-    double copy;
+    struct kept_winner kept;
     struct buf config = { 0 };
     winner_for(s, &here, 5, 6, 0, false, 2, 60);
     k->portable = ".version 8.0\n";
@@ -115,8 +113,8 @@ static void serves_what_is_verified(void **state)
     assert_int_equal(find_winner(s, "m=5,n=6", &back, NULL), 0);
     assert_true(back->alone && !back->unverified && back->time_ns == 40);
     tuned_free(back);
-    assert_int_equal(store_winner_key(s, &t, key, &copy, &alone, &config, NULL), 0);
-    assert_true(alone);
+    assert_int_equal(store_kept_winner(s, &t, &kept, &config, NULL), 0);
+    assert_true(kept.alone);
     assert_int_equal(strncmp(buf_text(&config), "variant=tile,TILE=32,", 21), 0);
     buf_free(&config);
     k->unverified = true; /* instead of the verified one: the warm one is what is left */
@@ -127,7 +125,7 @@ static void serves_what_is_verified(void **state)
     struct seen seen = winners_of(s, "transpose");
     assert_int_equal(seen.n, 1);
     assert_true(seen.times[0] == 60);
-    assert_int_equal(store_winner_key(s, &t, key, &copy, &alone, &config, NULL), ERR_NOTFOUND);
+    assert_int_equal(store_kept_winner(s, &t, &kept, &config, NULL), ERR_NOTFOUND);
     tuned_free(k);
     store_close(s);
 }
