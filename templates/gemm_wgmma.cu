@@ -1,8 +1,8 @@
 // C = alpha op(A) op(B) + beta C for f16 and bf16 by Hopper's tensor cores (wgmma), summed in float. A block computes TILE_M x TILE_N
 // elements of C, one tile after the other. Of its warpgroups the first brings tiles of A and B, 64 deep, into the next free one of
-// STAGES places in shared memory by the copy engine (TMA); the others, CONSUMERS of them, multiply, each its part of the tile. Rows of
-// A and B are whole words of 16 bytes; where those of the arguments are not, gemm_pack.h copies them first. With FILL several blocks
-// share a tile of C: gemm_parts.h.
+// STAGES places in shared memory by the copy engine (TMA); the others, CONSUMERS of them, multiply, each its part of the tile. The engine
+// wants rows that are whole words of 16 bytes; where those of A and B are not, gemm_pack.h copies them first, or with LANES_A and LANES_B the
+// lanes of BRINGERS warpgroups bring them, each warpgroup every so manieth step. With FILL several blocks share a tile of C: gemm_parts.h.
 //
 // wgmma multiplies 64 of one side, P, by all that a tile has of the other, Q, which may be any multiple of 8. P are the rows of op(A)
 // and Q the columns of op(B); with SWAP P are those columns and Q those rows, and C is computed transposed.
@@ -26,6 +26,10 @@
 #define CLUSTER_Q CLUSTER_M
 #define P_BY_DEPTH (TB)
 #define Q_BY_DEPTH (!TA)
+#define SIDE_P b
+#define SIDE_Q a
+#define LANES_P LANES_B
+#define LANES_Q LANES_A
 #else
 #define TILE_P TILE_M
 #define TILE_Q TILE_N
@@ -33,8 +37,20 @@
 #define CLUSTER_Q CLUSTER_N
 #define P_BY_DEPTH (!TA)
 #define Q_BY_DEPTH (TB)
+#define SIDE_P a
+#define SIDE_Q b
+#define LANES_P LANES_A
+#define LANES_Q LANES_B
 #endif
-#define THREADS (128 * (CONSUMERS + 1))
+#if LANES_A || LANES_B
+#define BY_LANES 1
+#define FILLERS  (LANES_A && LANES_B ? 4 : 5) // arrivals that fill a place: of four warps, and for what the engine brings
+#else
+#define BY_LANES 0
+#define BRINGERS 1
+#define FILLERS  1
+#endif
+#define THREADS (128 * (CONSUMERS + BRINGERS))
 #define DEEP 64
 #define LINE (DEEP * T_bytes)
 #define PANEL (64 * LINE)
@@ -123,6 +139,10 @@ DEVICE void bring(uint32 to, const tensor_map *from, bool by_depth, int32 tile, 
     for (int32 s = 0; s < tile; s += 64)
         copy_lines(to + (s + line) * LINE, from, first + s, depth + line, matrix, barrier, parts > 1, blocks);
 }
+
+//@ if LANES_A or LANES_B then
+#include "gemm_lanes.h"
+//@ end
 
 DEVICE uint32 blocks_in_cluster()
 {
@@ -432,10 +452,28 @@ DEVICE uint32 tiles_in(int64 size, int64 tile)
     return (uint32)((size + tile - 1) / tile);
 }
 
+#define MAP const __grid_constant__ tensor_map
+#if BY_LANES
+#define MAP_C
+#define LDS , int64 lda, int64 ldb
+#else
+#define MAP_C MAP map_c,
+#define LDS
+#endif
+#if LANES_A
+#define PARAM_A const T *__restrict__ a
+#else
+#define PARAM_A MAP a
+#endif
+#if LANES_B
+#define PARAM_B const T *__restrict__ b
+#else
+#define PARAM_B MAP b
+#endif
+
 KERNEL void CLUSTERED __launch_bounds__(THREADS, 1)
-gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float alpha, const __grid_constant__ tensor_map a,
-           const __grid_constant__ tensor_map b, float beta, int64 m, int64 n, int64 k, int64 ldc, int64 batch, int64 parts,
-           float *__restrict__ partial DYNAMIC_SHARED_PARAM)
+gemm_wgmma(T *__restrict__ c, MAP_C float alpha, PARAM_A, PARAM_B, float beta, int64 m, int64 n, int64 k, int64 ldc, int64 batch,
+           int64 parts, float *__restrict__ partial LDS DYNAMIC_SHARED_PARAM)
 {
     DYNAMIC_SHARED(char, dynamic);
     uint32 base = (uint32)__cvta_generic_to_shared(dynamic), stages = (base + 1023) / 1024 * 1024;
@@ -457,7 +495,7 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
 #endif
     if (thread == 0) { // one thread makes all barriers: one for each lane took longer
         for (int s = 0; s < STAGES; s++) {
-            asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(full + s * 8) : "memory");
+            asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(full + s * 8), "r"(FILLERS) : "memory");
             asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(empty + s * 8), "r"(WARPS * WRITERS) : "memory");
         }
 #if CLUSTER_K
@@ -469,8 +507,12 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
     if (thread == 32) {
+#if !LANES_A
         expect(&a);
+#endif
+#if !LANES_B
         expect(&b);
+#endif
 #if BY_ENGINE
         expect(&map_c);
 #endif
@@ -479,6 +521,59 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
     meet();
 
     uint32 at = 0, parity = 0; // the next place, and whether its round is an odd one
+//@ if LANES_A or LANES_B then
+    if (thread < 128 * BRINGERS) {
+#if LANES_P
+        const struct rows rows_p = rows_of(SIDE_P, SWAP ? ldb : lda, P_BY_DEPTH ? size_p : k, P_BY_DEPTH ? k : size_p);
+#endif
+#if LANES_Q
+        const struct rows rows_q = rows_of(SIDE_Q, SWAP ? lda : ldb, Q_BY_DEPTH ? size_q : k, Q_BY_DEPTH ? k : size_q);
+#endif
+        const int group = thread / 128, own = thread % 128;
+        int turn = 0;
+        for (uint32 work = begin; work < works; work += after) {
+            if (work > begin)
+                to = place_of(work, across, down, (uint32)batch);
+            for (uint32 d = to.part * DEEP; d < depth; d += stride) {
+                if (turn == group) {
+                    const uint32 place = stages + at * STAGE, barrier = full + at * 8;
+#if LANES_P
+                    uint32 low_p[HELD(P_BY_DEPTH, TILE_P)], high_p[HELD(P_BY_DEPTH, TILE_P)];
+                    fetch(low_p, high_p, &rows_p, P_BY_DEPTH, TILE_P, to.p, d, to.matrix, own);
+#endif
+#if LANES_Q
+                    uint32 low_q[HELD(Q_BY_DEPTH, TILE_Q)], high_q[HELD(Q_BY_DEPTH, TILE_Q)];
+                    fetch(low_q, high_q, &rows_q, Q_BY_DEPTH, TILE_Q, to.q, d, to.matrix, own);
+#endif
+                    wait(empty + at * 8, parity ^ 1);
+#if !LANES_P || !LANES_Q
+                    if (own == 0) {
+                        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier),
+                                     "r"(LINE * (LANES_P ? LINES_Q : TILE_P))
+                                     : "memory");
+#if LANES_P
+                        bring(place + TILE_P * LINE, &SIDE_Q, Q_BY_DEPTH, TILE_Q, to.q, d, to.matrix, barrier, 0, 1, 0);
+#else
+                        bring(place, &SIDE_P, P_BY_DEPTH, TILE_P, to.p, d, to.matrix, barrier, 0, 1, 0);
+#endif
+                    }
+#endif
+#if LANES_P
+                    store(place, low_p, high_p, rows_p.pairs, P_BY_DEPTH, TILE_P, own);
+#endif
+#if LANES_Q
+                    store(place + TILE_P * LINE, low_q, high_q, rows_q.pairs, Q_BY_DEPTH, TILE_Q, own);
+#endif
+                    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+                    __syncwarp();
+                    if (lane == 0)
+                        asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+                }
+                turn = turn + 1 < BRINGERS ? turn + 1 : 0;
+                advance(&at, &parity);
+            }
+        }
+//@ else
     if (thread < 128) {
 #if CONSUMERS > 1
         asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(CONSUMERS == 2 ? 40 : 32));
@@ -508,11 +603,12 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
                 advance(&at, &parity);
             }
         }
+//@ end
     } else {
-#if CONSUMERS > 1
+#if CONSUMERS > 1 && !BY_LANES
         asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMERS == 2 ? 232 : 160));
 #endif
-        int group = __shfl_sync(0xffffffff, thread / 128, 0) - 1, warp = thread % 128 / 32;
+        int group = __shfl_sync(0xffffffff, thread / 128, 0) - BRINGERS, warp = thread % 128 / 32;
         const uint32 free = whom_to_tell(empty, lane);
         float sum[OWN][TILE_Q / 2];
 #if BY_ENGINE

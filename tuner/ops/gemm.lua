@@ -449,13 +449,17 @@ local function mma(packed, joined)
     return form
 end
 
--- Hopper's tensor cores and copy engine, for f16 and bf16. `packed`: which of A and B are copied first, "", "a", "b" or "ab".
-local function wgmma(packed)
+-- Rows that the copy engine takes. Those along k, too: what is behind k is not read as 0.
+local words_a, words_b = wide("lda", "(ta == 1 and 8 or k)"), wide("ldb", "(tb == 1 and k or 8)")
+-- Hopper's tensor cores and copy engine, for f16 and bf16. `packed`: which of A and B are copied first, "", "a", "b" or "ab"; `lanes`: which have
+-- rows of any length that lanes bring in place of the engine.
+local function wgmma(packed, lanes)
+    lanes = lanes or ""
+    local by_lanes, lanes_a, lanes_b = lanes ~= "", lanes:find "a", lanes:find "b"
     local cluster, clusters = "(CLUSTER_M * CLUSTER_N)", tiles("TILE_M * CLUSTER_M", "TILE_N * CLUSTER_N")
     local pack_a, pack_b = packed:find "a", packed:find "b"
     local lda, ldb = pack_a and packed_lda or "lda", pack_b and packed_ldb or "ldb"
-    -- Rows along k, too: what is behind k is not read as 0.
-    local whole = { a = wide("lda", "(ta == 1 and 8 or k)"), b = wide("ldb", "(tb == 1 and k or 8)") }
+    local whole = { a = words_a, b = words_b }
     -- The template's sides, P and Q: of rows or columns a tile has some times 64 of P, and any multiple of 8 of Q.
     local function side(plain, swapped)
         return "(SWAP and " .. swapped .. " or " .. plain .. ")"
@@ -475,7 +479,8 @@ local function wgmma(packed)
         return "(1032 + " .. stages .. " * (128 * (" .. lines .. ") + 16) + (CLUSTER_K and TILE_M * TILE_N * 4 + " ..
             (most - 1) * 512 .. " or FILL == 0 and TILE_M * alignup(TILE_N, 64) * 2 or 0))"
     end
-    local work = split("gemm_wgmma", "128 * (CONSUMERS + 1)", all, "256", shared("STAGES"))
+    local threads = "128 * (CONSUMERS + " .. (by_lanes and "BRINGERS" or "1") .. ")"
+    local work = split("gemm_wgmma", threads, all, "256", shared("STAGES"))
     local lines_a, lines_b = "(ta == 1 and 64 or TILE_M)", "(tb == 1 and TILE_N or 64)" -- that a cluster brings at a time
     local function map(name, height, width, ld, lines)
         return tensor_map(packed:find(name) and "packed_" .. name or name, {
@@ -486,14 +491,17 @@ local function wgmma(packed)
     launch.cluster = sharing
     launch.grid = "CLUSTER_K and " .. blocks .. " or min(" .. clusters .. " * " .. work.parts .. ", max(1, " .. sms .. " // " .. cluster ..
         ")) * " .. cluster
-    launch.args = {
-        "c", tensor_map("c", { -- without WIDE_C any
+    launch.args = { "c" }
+    if not by_lanes then
+        append(launch.args, tensor_map("c", { -- without WIDE_C any
             extent = { "WIDE_C and batch or 1", "WIDE_C and m or 1", "WIDE_C and n or 1" },
             stride = { "WIDE_C and m * ldc or 8", "WIDE_C and ldc or 8" }, box = { 1, "SWAP and TILE_M or 16", 64 }, swizzle = 128,
-        }),
-        "alpha", map("a", rows_a, columns_a, lda, lines_a .. " // CLUSTER_N"), map("b", rows_b, columns_b, ldb, lines_b .. " // CLUSTER_M"),
-        "beta", "m", "n", "k", "ldc", "batch", "parts", "partial",
-    }
+        }))
+    end
+    append(launch.args, "alpha", lanes_a and "a" or map("a", rows_a, columns_a, lda, lines_a .. " // CLUSTER_N"),
+        lanes_b and "b" or map("b", rows_b, columns_b, ldb, lines_b .. " // CLUSTER_M"),
+        "beta", "m", "n", "k", "ldc", "batch", "parts", "partial")
+    append(launch.args, table.unpack(by_lanes and { "lda", "ldb" } or {}))
     work.launch[2].dependent = true
     local few_enough = "true"
     if packed ~= "" then
@@ -515,6 +523,44 @@ local function wgmma(packed)
     end
     -- A tile has all of Q, and hardly more.
     local covers = ("(%s >= %s and %s < %s + (%s %% 16 == 0 and 16 or 8))"):format(tile_q, size_q, tile_q, size_q, tile_q)
+    local requires = { backend = "cuda", cc = 90, arch_specific = true }
+    if by_lanes then
+        -- Registers of a lane for what is on its way of a side.
+        local function held(tile, by_depth)
+            local each = ("(%s > 32 and 32 or %s > 16 and 16 or %s > 8 and 8 or 4)"):format(tile, tile, tile)
+            return ("(%s and %s // 2 or ceildiv(%s, 64) * %s)"):format(by_depth, tile, tile, each)
+        end
+        local registers = "(65536 // (" .. threads .. ") - 52)"
+        local sides = { 64, 8, 16, 24, 32, 48, 80, 96, 112, 128 }
+        return formed {
+            name = "wgmma_lanes" .. (lanes == "ab" and "" or "_" .. lanes), template = "gemm_wgmma.cu",
+            params = {
+                { "SWAP", false, true }, { "TILE_M", table.unpack(sides) }, { "TILE_N", table.unpack(sides) }, { "STAGES", 4, 6, 8 },
+                { "CONSUMERS", 1 }, { "BRINGERS", 3, 2, 4 }, -- warpgroups that bring
+                { "FILL", 0, 1 }, { "CLUSTER_K", false, true }, -- as in the others
+                { "WIDE_C", false }, { "GROUP", 8 }, { "CLUSTER_M", 1 }, { "CLUSTER_N", 1 },
+                { "LANES_A", lanes_a ~= nil }, { "LANES_B", lanes_b ~= nil },
+            },
+            where = {
+                "T == 'f16' or T == 'bf16'",
+                tile_p .. " % 64 == 0",
+                "max(m, max(n, k)) <= 1 << 30 and max(lda, ldb) < 1 << 30", blocks .. " * " .. work.parts .. " < 1 << 31",
+                lanes_a and "true" or whole.a, lanes_b and "true" or whole.b,
+                "not SWAP or CLUSTER_K or FILL > 0 and " .. tile_q .. " < 64", "FILL == 0 or not CLUSTER_K",
+                "BRINGERS <= STAGES", -- else one could be two rounds ahead, which barriers do not tell from none
+                (lanes_a and held("TILE_M", "ta == 0") or "0") .. " + " .. (lanes_b and held("TILE_N", "tb == 1") or "0") .. " <= " ..
+                    registers,
+                tile_p .. " // 64 * " .. tile_q .. " // 2 <= " .. registers,
+                -- What is never better.
+                lanes == "ab" and "not (" .. whole.a .. " and " .. whole.b .. ")" or "not " .. whole[lanes], "min(m, n) <= 256",
+                tile_p .. " < 2 * " .. size_p .. " or " .. tile_p .. " == 64",
+                tile_q .. " >= 64 and " .. tile_q .. " < 2 * " .. size_q .. " or " .. covers,
+                "FILL > 0 or CLUSTER_K or k < 1024 or 2 * " .. blocks .. " >= " .. sms,
+                "FILL == 0 or " .. work.parts .. " > 1",
+            },
+            requires = requires, workspaces = work.workspaces, launch = work.launch,
+        }
+    end
     return formed {
         name = packed == "" and "wgmma" or packed == "ab" and "wgmma_packed" or "wgmma_packed_" .. packed,
         template = "gemm_wgmma.cu",
@@ -572,8 +618,7 @@ local function wgmma(packed)
                 "FILL > 0 or CLUSTER_K or " .. each(tile_q) .. " < " .. least,
             }),
         },
-        requires = { backend = "cuda", cc = 90, arch_specific = true },
-        workspaces = work.workspaces, launch = work.launch,
+        requires = requires, workspaces = work.workspaces, launch = work.launch,
     }
 end
 
@@ -756,12 +801,56 @@ add(nil, wg("nn nt", 64, 128, 8, 1, true, 0), wg("nn nt tn tt", 64, 64, 12, 1, t
 add({ "m > 16", "m <= 32", "2 * " .. tiles(32, 64) .. " <= " .. sms }, cluster("nn", 32, 64, 64, 16, 16, 8, 2, true))
 add(nil, cluster("nn nt", 16, 64, 64, 16, 16, 4, 8, true), cluster("nn", 64, 16, 64, 16, 16, 4, 8, true),
     cluster("nn nt", 64, 64, 64, 32, 32, 4, 4, true))
--- The same of rows that are no whole words. What is small is faster without copies of A and B.
+-- The same of rows that are no whole words. Those of a long side, if the other is short, or of a deep product, lanes bring: that copies nothing.
+local function wg_lanes(lanes)
+    return of("wgmma_lanes" .. (lanes == "ab" and "" or "_" .. lanes), "BRINGERS SWAP TILE_M TILE_N FILL CLUSTER_K", {
+        STAGES = 4, CONSUMERS = 1, WIDE_C = false, GROUP = 8, CLUSTER_M = 1, CLUSTER_N = 1,
+        LANES_A = lanes ~= "b", LANES_B = lanes ~= "a",
+    })
+end
+local wg_lanes_both = wg_lanes "ab"
+local function few_parts(tile_m, tile_n)
+    return "12 * " .. tiles(tile_m, tile_n) .. " <= " .. sms
+end
+-- Of a deep product one side alone, if that of the other is whole words, which the engine then brings.
+for _, side in ipairs { "a", "b" } do
+    local swap, few, tile_m, tile_n = side == "a", side == "a" and "m" or "n", side == "a" and 32 or 64, side == "a" and 64 or 32
+    add({ "k >= 32768", few .. " > 16", few .. " <= 32", few_parts(tile_m, tile_n) },
+        wg_lanes(side)("nn nt tn tt", 3, swap, tile_m, tile_n, 1, false))
+    add({ "k >= 32768", "min(m, n) > 32", "min(m, n) <= 128", few_parts(64, 128) },
+        wg_lanes(side)("nn nt tn tt", 3, false, 64, 128, 1, false))
+end
+-- For tiles that have all of a short side: `rule` gets the condition that it is short, how long it may be, that k is deep and has to be cut, that
+-- the other side is one for the engine, and what makes defaults of a form.
+local function by_short_side(rule)
+    for _, few in ipairs { 16, 32, 64 } do
+        for _, short in ipairs { { "m", "n", words_b, true, few, 64 }, { "n", "m", words_a, false, 64, few } } do
+            local size, other, words, swap, tile_m, tile_n = table.unpack(short)
+            rule(size .. " <= " .. few .. " and " .. size .. " <= " .. other, few, "k >= 8192 and " .. few_parts(tile_m, tile_n),
+                words .. " and " .. other .. " > 256", function(forms, parts)
+                    return wg_lanes_both(forms, few == 16 and 4 or 3, swap, tile_m, tile_n, parts and 1 or 0, not parts)
+                end)
+        end
+    end
+end
+by_short_side(function(short, few, deep, words, lanes)
+    if few <= 32 then
+        add({ short, deep }, lanes("nn nt tn tt", true))
+    end
+    -- Only of row-major A and B there are kernels that copy one side alone.
+    add({ short, "not (" .. deep .. ")", "k >= 1024", "not (" .. words .. ")" }, lanes "nn")
+    add({ short, "not (" .. deep .. ")", "k >= 128" }, lanes "nt tn tt")
+end)
+add({ "m <= 80", "m <= n", "k >= 1024", "k < 8192 or not (" .. few_parts(80, 64) .. ")", "not " .. words_b },
+    wg_lanes_both("nn", 3, true, 80, 64, 0, true))
+add({ "k >= 8192", "k >= 32768 or not (" .. words_a .. " or " .. words_b .. ")", "min(m, n) <= 128", few_parts(64, 64) },
+    wg_lanes_both("nn nt tn tt", 3, false, 64, 64, 1, false))
+-- What is small is faster without copies of A and B, too.
 add({ very_deep, "4 * " .. tiles(128, 128) .. " <= " .. sms }, wg_packed_alone("nn", 128, 128, 4, 2, false, 1))
 for _, few in ipairs { 16, 32 } do
     local k = "k >= " .. 4096 // few -- what is smaller is as fast without copies
-    add({ k, "m > " .. few // 2, "m <= " .. few }, wg_packed_shared_k("nn nt", 8, true, few, 64))
-    add({ k, "n > " .. few // 2, "n <= " .. few }, wg_packed_shared_k("nn nt", 8, false, 128, few))
+    add({ k, "m > " .. few // 2, "m <= " .. few }, wg_packed_shared_k("nn", 8, true, few, 64))
+    add({ k, "n > " .. few // 2, "n <= " .. few }, wg_packed_shared_k("nn", 8, false, 128, few))
 end
 local many, full = "min(m, n) > 32", "(m <= 96 or 4 * alignup(m, 96) <= 5 * m)"
 add({ deep, many, "8 * " .. tiles(64, 64) .. " <= " .. sms }, wg_packed_shared_k("nn nt", 8, false, 64, 64))
@@ -774,6 +863,9 @@ add({ "m <= 32" }, cluster("nt tn tt", 16, 64, 64, 16, 16, 2, 8, false))
 add({ "n <= 32" }, cluster("nt tn tt", 64, 16, 64, 16, 16, 2, 8, false))
 add({ "n > 16", "n <= 32" }, cluster("nn", 128, 32, 32, 32, 32, 2, 8, false))
 add(nil, cluster("nn", 64, 16, 64, 16, 16, 2, 8, false))
+by_short_side(function(short, _, _, _, lanes)
+    add({ short, "k >= 128" }, lanes "nn")
+end)
 -- In pairs of blocks, which read half as much of one side: pairs across where few tiles below each other are an odd number. The largest
 -- tiles of those with which the busiest multiprocessor computes least, nearly.
 add({ tiles(128, 64) .. " <= " .. sms, "n > 64" }, wg_packed_both("nn nt tn tt", 128, 64, 8, 1, 4), wg_packed("nn nt tn tt", 128, 64, 8, 1, 2))
@@ -1076,6 +1168,9 @@ return op {
         wgmma("ab"),
         wgmma("a"),
         wgmma("b"),
+        wgmma("", "ab"),
+        wgmma("", "a"),
+        wgmma("", "b"),
         formed({
             name = "registers", -- tiles in shared memory; a thread computes ITEMS_M x ITEMS_N elements in registers
             template = "gemm_registers.cu",
