@@ -142,11 +142,13 @@ local function strips(variant, side, vector)
     end
 end
 local tall, wide = strips("tall", "n", "STORE"), strips("wide", "m", "LOAD")
+local small = "m * n * sizeof(T) < 2 << 20"
 for _, bytes in ipairs { 1, 2, 4 } do
-    local small, access = "m * n * sizeof(T) < 2 << 20", bytes == 1 and 4 or 8
+    local access = bytes == 1 and 4 or 8
     tall(bytes, 256 * K, 8, 128, access, 128, 0, small)
     wide(bytes, 256 * K, 8, 128, access, 256, 0, small)
 end
+tall(1, 512 * K, 33, 128, 4, 256, 0, small)
 for _, bytes in ipairs { 1, 2, 4, 8, 16 } do
     tall(bytes, 2 * M, 1, 8192 // bytes, math.max(8, bytes), 256, 0)
     wide(bytes, 2 * M, 1, 8192 // bytes, math.max(8, bytes), 256, 0)
