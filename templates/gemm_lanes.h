@@ -6,7 +6,7 @@
 #define LINES_OF(by_depth, tile) ((by_depth) ? (tile) : UP_TO_64(tile))
 #define HELD(by_depth, tile)     (LINES_OF(by_depth, tile) * LANES_OF(by_depth, tile) / 128)
 
-// A side as it lies in memory: `high` rows of `width` elements for each matrix of the batch. pairs: those of even columns begin whole words.
+// A side as it lies in memory: `high` rows of `width` elements for each matrix of the batch. pairs: each even column begins a word of 4 bytes.
 struct rows {
     const T *from;
     int64 ld, high, width;
@@ -61,7 +61,7 @@ DEVICE void fetch_tile(uint32 *low, uint32 *high, const struct rows *rows, bool 
     }
 }
 
-// On its own for pairs and for others, since one condition for all is faster than one for each.
+// One condition for all pairs is faster than one for each.
 DEVICE void fetch(uint32 *low, uint32 *high, const struct rows *rows, bool by_depth, int32 tile, int32 first, int32 depth, int32 matrix,
                   int thread)
 {

@@ -455,10 +455,10 @@ DEVICE uint32 tiles_in(int64 size, int64 tile)
 #define MAP const __grid_constant__ tensor_map
 #if BY_LANES
 #define MAP_C
-#define LDS , int64 lda, int64 ldb
+#define STRIDES , int64 lda, int64 ldb
 #else
 #define MAP_C MAP map_c,
-#define LDS
+#define STRIDES
 #endif
 #if LANES_A
 #define PARAM_A const T *__restrict__ a
@@ -473,7 +473,7 @@ DEVICE uint32 tiles_in(int64 size, int64 tile)
 
 KERNEL void CLUSTERED __launch_bounds__(THREADS, 1)
 gemm_wgmma(T *__restrict__ c, MAP_C float alpha, PARAM_A, PARAM_B, float beta, int64 m, int64 n, int64 k, int64 ldc, int64 batch,
-           int64 parts, float *__restrict__ partial LDS DYNAMIC_SHARED_PARAM)
+           int64 parts, float *__restrict__ partial STRIDES DYNAMIC_SHARED_PARAM)
 {
     DYNAMIC_SHARED(char, dynamic);
     uint32 base = (uint32)__cvta_generic_to_shared(dynamic), stages = (base + 1023) / 1024 * 1024;

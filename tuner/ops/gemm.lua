@@ -1028,6 +1028,7 @@ add({ gpu, deep, "2 * " .. tiles(128, 128) .. " <= " .. sms }, async("nn", 128, 
 -- Rows of any length, where parts of k are long or blocks many; and where large tiles leave many multiprocessors idle.
 local few_waves = tiles(128, 128) .. " <= 3 * " .. sms
 local enough = "2 * " .. tiles(128, 128) .. " >= " .. sms .. " or k >= 2048 and 4 * " .. tiles(128, 128) .. " > " .. sms
+add({ gpu, "k < 512", few_waves, tiles(64, 64) .. " >= " .. sms }, async(any_form, 64, 64, 16, 8, 4, 8, false, false, 3, 0))
 add({ gpu, many_idle, few_waves, enough }, streamed("nn nt", 128, 128, 16, 8, 8, 8, false, true, 3, 1),
     streamed("tn tt", 128, 128, 16, 8, 8, 8, true, true, 3, 1), streamed("nn", 128, 128, 16, 8, 8, 8, false, false, 3, 1))
 add({ gpu, few_waves, "k >= 1024 or 2 * " .. tiles(64, 128) .. " > " .. sms, "4 * " .. tiles(64, 64) .. " >= " .. sms },
