@@ -139,8 +139,8 @@ static int compile_variant(const struct op *op, int row, const struct space *spa
     return (int)n;
 }
 
-/* For a problem that most configurations allow, and for those with one small axis, with one odd or all, and for several of each what is for
- * these only. Flags that have a default differ from row to row. Marks the variants that have something for one of them, and leaves out those
+/* For a problem that most configurations allow, and for those with one small axis, with one odd or all, with a small one and all others odd, and
+ * for several of each what is for these only. Flags that have a default differ from row to row. Marks the variants that have something for one of them, and leaves out those
  * that are `done`. */
 static int compile_row(const struct op *op, int row, const bool *done, bool *seen)
 {
@@ -148,9 +148,11 @@ static int compile_row(const struct op *op, int row, const bool *done, bool *see
     bool before[MAX_VARIANTS]; /* for other types */
     memcpy(before, seen, sizeof before);
     compile_config(op, row, NULL);
-    for (int round = 0; round < 2 * (2 * op->naxes + 2); round++) {
-        const int kind = round % (2 * op->naxes + 2) - 1, several = 1 + round / (2 * op->naxes + 2);
-        const int small = kind < op->naxes ? kind : -1, odd = kind - op->naxes - 1; /* axes; negative: none */
+    const int kinds = 3 * op->naxes + 2, all_odd = op->naxes, short_and_odd = 2 * op->naxes + 1;
+    for (int round = 0; round < 2 * kinds; round++) {
+        const int kind = round % kinds - 1, several = 1 + round / kinds;
+        /* Axes; negative: none. */
+        const int small = kind < op->naxes ? kind : kind - short_and_odd, odd = kind < short_and_odd ? kind - op->naxes - 1 : -1;
         struct problem p;
         struct space *space;
         struct err err = { 0 };
@@ -160,7 +162,7 @@ static int compile_row(const struct op *op, int row, const bool *done, bool *see
             p.size[i] = op->axes[i].kind == AXIS_BATCH  ? several
                         : op->axes[i].kind != AXIS_SIZE ? op->axes[i].kind != AXIS_FLAG
                         : i == small                    ? 16
-                                                        : 4096 - (i == odd || kind == op->naxes);
+                                                        : 4096 - (i == odd || kind == all_odd || kind >= short_and_odd);
             if (op->axes[i].kind == AXIS_FLAG && op->axes[i].preset)
                 p.size[i] = row >> flags++ & 1;
             if (op->axes[i].kind == AXIS_STRIDE && op->axes[i].preset)
