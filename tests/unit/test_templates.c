@@ -139,9 +139,9 @@ static int compile_variant(const struct op *op, int row, const struct space *spa
     return (int)n;
 }
 
-/* For a problem that most configurations allow, and for those with one small axis, with one odd or all, with a small one and all others odd, and
- * for several of each what is for these only. Flags that have a default differ from row to row. Marks the variants that have something for one of them, and leaves out those
- * that are `done`. */
+/* For a problem that most configurations allow, and for those with one small axis, with one odd or all, and for several of each what is for
+ * these only; and for those with a small axis and all others odd. Flags that have a default differ from row to row. Marks the variants that have
+ * something for one of them, and leaves out those that are `done`. */
 static int compile_row(const struct op *op, int row, const bool *done, bool *seen)
 {
     int compiled[MAX_VARIANTS] = { 0 }, n = 1;
@@ -156,7 +156,8 @@ static int compile_row(const struct op *op, int row, const bool *done, bool *see
         struct problem p;
         struct space *space;
         struct err err = { 0 };
-        if ((small >= 0 && op->axes[small].kind != AXIS_SIZE) || (odd >= 0 && op->axes[odd].kind != AXIS_SIZE))
+        if ((small >= 0 && op->axes[small].kind != AXIS_SIZE) || (odd >= 0 && op->axes[odd].kind != AXIS_SIZE) ||
+            (kind >= short_and_odd && several > 1))
             continue;
         for (int i = 0, flags = 0; i < op->naxes; i++) {
             p.size[i] = op->axes[i].kind == AXIS_BATCH  ? several
