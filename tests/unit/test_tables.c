@@ -14,7 +14,7 @@
 #include "unit.h"
 
 enum {
-    EACH = 10, /* of so many kernels one is compiled and assembled here, which takes 0.2 s */
+    EACH = 16, /* of so many kernels one is compiled and assembled here, which takes 0.2 s */
     MAX_BYTES = 84 << 20,           /* without PTX, */
     MAX_BYTES_WITH_PTX = 124 << 20, /* and with it */
     MAX_PTX = 56 << 10, /* bytes of a kernel, in the mean */
