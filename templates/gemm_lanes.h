@@ -3,7 +3,6 @@
 
 // So many lanes share a line, and so many pairs of a tile each of them brings.
 #define LANES_OF(by_depth, tile) ((by_depth) || (tile) > 32 ? 32 : (tile) > 16 ? 16 : (tile) > 8 ? 8 : 4)
-#define LINES_OF(by_depth, tile) ((by_depth) ? (tile) : UP_TO_64(tile))
 #define HELD(by_depth, tile)     (LINES_OF(by_depth, tile) * LANES_OF(by_depth, tile) / 128)
 
 // A side as it lies in memory: `high` rows of `width` elements for each matrix of the batch. pairs: each even column begins a word of 4 bytes.

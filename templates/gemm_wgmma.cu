@@ -55,7 +55,8 @@
 #define LINE (DEEP * T_bytes)
 #define PANEL (64 * LINE)
 #define UP_TO_64(n) (((n) + 63) / 64 * 64)
-#define LINES_Q (Q_BY_DEPTH ? TILE_Q : UP_TO_64(TILE_Q))
+#define LINES_OF(by_depth, tile) ((by_depth) ? (tile) : UP_TO_64(tile))
+#define LINES_Q LINES_OF(Q_BY_DEPTH, TILE_Q)
 #define STAGE (LINE * (TILE_P + LINES_Q))
 #define AHEAD(by_depth) ((by_depth) ? 32 : 16 * LINE) // bytes of a panel that are 16 deep
 #define OWN (TILE_P / 64 / CONSUMERS) // times 64 of P that a warpgroup multiplies
@@ -198,6 +199,12 @@ DEVICE void release(uint32 barrier, int lane)
 {
     if (lane < WRITERS)
         asm volatile("mbarrier.arrive.shared::" SPACE ".b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+// Arrives, and adds bytes that the barrier waits for.
+DEVICE void expect_bytes(uint32 barrier, uint32 bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 
 // On to the next place in shared memory; parity: of its round.
@@ -502,7 +509,7 @@ gemm_wgmma(T *__restrict__ c, MAP_C float alpha, PARAM_A, PARAM_B, float beta, i
         const uint32 blocks = blocks_in_cluster(), units = (UNITS + blocks - 1 - rank_in_cluster()) / blocks; // that this block adds up
         asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(sums), "r"(blocks > 1 ? 1 : WARPS) : "memory");
         if (blocks > 1)
-            asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(sums), "r"(units * blocks * UNIT) : "memory");
+            expect_bytes(sums, units * blocks * UNIT);
 #endif
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
@@ -548,9 +555,7 @@ gemm_wgmma(T *__restrict__ c, MAP_C float alpha, PARAM_A, PARAM_B, float beta, i
                     wait(empty + at * 8, parity ^ 1);
 #if !LANES_P || !LANES_Q
                     if (own == 0) {
-                        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier),
-                                     "r"(LINE * (LANES_P ? LINES_Q : TILE_P))
-                                     : "memory");
+                        expect_bytes(barrier, LINE * (LANES_P ? LINES_Q : TILE_P));
 #if LANES_P
                         bring(place + TILE_P * LINE, &SIDE_Q, Q_BY_DEPTH, TILE_Q, to.q, d, to.matrix, barrier, 0, 1, 0);
 #else
@@ -590,7 +595,7 @@ gemm_wgmma(T *__restrict__ c, MAP_C float alpha, PARAM_A, PARAM_B, float beta, i
                 for (uint32 d = to.part * DEEP; d < depth; d += stride) {
                     uint32 place = stages + at * STAGE, barrier = full + at * 8;
                     wait(empty + at * 8, parity ^ 1);
-                    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(STAGE) : "memory");
+                    expect_bytes(barrier, STAGE);
                     bring(place, SWAP ? &b : &a, P_BY_DEPTH, TILE_P, to.p, d, to.matrix, barrier, rank_q, CLUSTER_Q, same_p);
                     bring(place + TILE_P * LINE, SWAP ? &a : &b, Q_BY_DEPTH, TILE_Q, to.q, d, to.matrix, barrier, rank_p, CLUSTER_P,
                           same_q);
@@ -605,7 +610,7 @@ gemm_wgmma(T *__restrict__ c, MAP_C float alpha, PARAM_A, PARAM_B, float beta, i
         }
 //@ end
     } else {
-#if CONSUMERS > 1 && !BY_LANES
+#if CONSUMERS > 1
         asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMERS == 2 ? 232 : 160));
 #endif
         int group = __shfl_sync(0xffffffff, thread / 128, 0) - BRINGERS, warp = thread % 128 / 32;

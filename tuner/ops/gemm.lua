@@ -450,7 +450,8 @@ local function mma(packed, joined)
 end
 
 -- Rows that the copy engine takes. Those along k, too: what is behind k is not read as 0.
-local words_a, words_b = wide("lda", "(ta == 1 and 8 or k)"), wide("ldb", "(tb == 1 and k or 8)")
+local whole = { a = wide("lda", "(ta == 1 and 8 or k)"), b = wide("ldb", "(tb == 1 and k or 8)") }
+
 -- Hopper's tensor cores and copy engine, for f16 and bf16. `packed`: which of A and B are copied first, "", "a", "b" or "ab"; `lanes`: which have
 -- rows of any length that lanes bring in place of the engine.
 local function wgmma(packed, lanes)
@@ -459,7 +460,6 @@ local function wgmma(packed, lanes)
     local cluster, clusters = "(CLUSTER_M * CLUSTER_N)", tiles("TILE_M * CLUSTER_M", "TILE_N * CLUSTER_N")
     local pack_a, pack_b = packed:find "a", packed:find "b"
     local lda, ldb = pack_a and packed_lda or "lda", pack_b and packed_ldb or "ldb"
-    local whole = { a = words_a, b = words_b }
     -- The template's sides, P and Q: of rows or columns a tile has some times 64 of P, and any multiple of 8 of Q.
     local function side(plain, swapped)
         return "(SWAP and " .. swapped .. " or " .. plain .. ")"
@@ -824,7 +824,7 @@ end
 -- the other side is one for the engine, and what makes defaults of a form.
 local function by_short_side(rule)
     for _, few in ipairs { 16, 32, 64 } do
-        for _, short in ipairs { { "m", "n", words_b, true, few, 64 }, { "n", "m", words_a, false, 64, few } } do
+        for _, short in ipairs { { "m", "n", whole.b, true, few, 64 }, { "n", "m", whole.a, false, 64, few } } do
             local size, other, words, swap, tile_m, tile_n = table.unpack(short)
             rule(size .. " <= " .. few .. " and " .. size .. " <= " .. other, few, "k >= 8192 and " .. few_parts(tile_m, tile_n),
                 words .. " and " .. other .. " > 256", function(forms, parts)
@@ -841,9 +841,9 @@ by_short_side(function(short, few, deep, words, lanes)
     add({ short, "not (" .. deep .. ")", "k >= 1024", "not (" .. words .. ")" }, lanes "nn")
     add({ short, "not (" .. deep .. ")", "k >= 128" }, lanes "nt tn tt")
 end)
-add({ "m <= 80", "m <= n", "k >= 1024", "k < 8192 or not (" .. few_parts(80, 64) .. ")", "not " .. words_b },
+add({ "m <= 80", "m <= n", "k >= 1024", "k < 8192 or not (" .. few_parts(80, 64) .. ")", "not " .. whole.b },
     wg_lanes_both("nn", 3, true, 80, 64, 0, true))
-add({ "k >= 8192", "k >= 32768 or not (" .. words_a .. " or " .. words_b .. ")", "min(m, n) <= 128", few_parts(64, 64) },
+add({ "k >= 8192", "k >= 32768 or not (" .. whole.a .. " or " .. whole.b .. ")", "min(m, n) <= 128", few_parts(64, 64) },
     wg_lanes_both("nn nt tn tt", 3, false, 64, 64, 1, false))
 -- What is small is faster without copies of A and B, too.
 add({ very_deep, "4 * " .. tiles(128, 128) .. " <= " .. sms }, wg_packed_alone("nn", 128, 128, 4, 2, false, 1))
