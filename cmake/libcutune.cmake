@@ -20,7 +20,7 @@ if(NOT CUTUNE_STATIC)
     if(SKBUILD) # a wheel has no links: one file
         set_target_properties(cutune_shared PROPERTIES VERSION ${PROJECT_VERSION_MAJOR})
     endif()
-    target_link_libraries(cutune_shared PRIVATE $<BUILD_INTERFACE:dep_sqlite> Threads::Threads m ${CMAKE_DL_LIBS})
+    target_link_libraries(cutune_shared PRIVATE $<BUILD_INTERFACE:dep_sqlite> $<BUILD_INTERFACE:dep_zlib> Threads::Threads m ${CMAKE_DL_LIBS})
     if(CUTUNE_SANITIZE)
         target_link_options(cutune_shared PRIVATE -fsanitize=${CUTUNE_SANITIZE})
     else()
@@ -41,8 +41,8 @@ add_custom_command(
 add_library(cutune_static STATIC ${merged})
 set_target_properties(cutune_static PROPERTIES LINKER_LANGUAGE C)
 set_source_files_properties(${merged} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
-target_link_libraries(cutune_static INTERFACE $<BUILD_INTERFACE:dep_sqlite> $<INSTALL_INTERFACE:SQLite::SQLite3> Threads::Threads m
-                      ${CMAKE_DL_LIBS})
+target_link_libraries(cutune_static INTERFACE $<BUILD_INTERFACE:dep_sqlite> $<BUILD_INTERFACE:dep_zlib>
+                      $<INSTALL_INTERFACE:SQLite::SQLite3> $<INSTALL_INTERFACE:ZLIB::ZLIB> Threads::Threads m ${CMAKE_DL_LIBS})
 library(cutune_static static)
 
 # The typed calls, from the op scripts.

@@ -47,7 +47,7 @@ stream or OpenCL queue. On a device that was tuned it needs no compiler.")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libcutune-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${library} (= ${PROJECT_VERSION}), libsqlite3-dev") # which the static library is linked with
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${library} (= ${PROJECT_VERSION}), libsqlite3-dev, zlib1g-dev") # which the static library is linked with
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS cutune)
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "tuned CUDA and OpenCL kernels for applications - development files
 libcutune gives an application the fastest known kernel for each problem, from

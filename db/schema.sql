@@ -1,11 +1,11 @@
--- cutune's database: what was measured, and the kernels that came out of it. Version 4.
+-- cutune's database: what was measured, and the kernels that came out of it. Version 5.
 --
 -- This file makes a new database; db/migrations/README.md says what becomes of an older one. It runs inside one transaction. Times are
 -- in nanoseconds, sizes in bytes, unless a column says otherwise. What is read is checked by the program, column by column, for a file
 -- may come from anywhere; checks here would only be parsed again whenever an application opens the file.
 
 PRAGMA application_id = 1668641902; -- "cutn": marks the file as cutune's
-PRAGMA user_version = 4;            -- the schema's version
+PRAGMA user_version = 5;            -- the schema's version
 
 -- A device, by what makes two of them alike: equal devices share their records.
 CREATE TABLE device (
@@ -98,12 +98,13 @@ CREATE TABLE measurement (
 CREATE TABLE code (
     id INTEGER PRIMARY KEY,                                            -- row
     hash TEXT NOT NULL UNIQUE,                                         -- of all that follows; hexadecimal
-    source TEXT NOT NULL,                                              -- as handed to the compiler
+    source TEXT NOT NULL,                                              -- as handed to the compiler; packed, as a blob: src/store/packed.c
     binary BLOB,                                                       -- as loaded by the driver; null: compile the source
     format TEXT,                                                       -- of the binary: "cubin", "ptx", "clbin", "null"
     arch TEXT,                                                         -- that the binary is for: "sm_90"
     compiler TEXT,                                                     -- "NVRTC 13.0"
-    portable TEXT                                                      -- PTX of the source, for the binary's compute capability or below
+    portable TEXT                                                      -- PTX of the source, for the binary's compute capability or below; as
+                                                                       -- source, packed
 );
 
 -- A kernel to be served, as libcutune needs it: with no script and no tuner. A winner belongs to a device and problem; a default to

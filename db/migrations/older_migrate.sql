@@ -1,4 +1,4 @@
--- Makes a file of versions 1 to 3 one of version 4, after db/migrations/older_views.sql: views follow the tables that are renamed.
+-- Makes a file of versions 1 to 3 one of version 5, after db/migrations/older_views.sql: views follow the tables that are renamed.
 -- The statements of db/schema.sql run at the line of dashes.
 
 DROP INDEX op_current;

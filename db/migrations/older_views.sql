@@ -1,4 +1,4 @@
--- How the tables of versions 1 to 3 look to version 4: a view newest_TABLE of each that has changed since. An older file is read through
+-- How the tables of versions 1 to 3 look to version 5: a view newest_TABLE of each that has changed since. An older file is read through
 -- these views, and migrating it fills the new tables from them. A line that ends in a number is of that version on; one that ends in < and
 -- a number is of the versions before it.
 --

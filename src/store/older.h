@@ -1,4 +1,4 @@
-/* Files of versions 1 to 3. */
+/* Files of versions 1 to 4. */
 #ifndef STORE_OLDER_H
 #define STORE_OLDER_H
 

@@ -30,7 +30,7 @@ static int save_code(struct store *s, const struct tuned *t, int64_t *id, struct
     return sql_run(s, err,
                    "INSERT INTO code (hash, source, binary, format, arch, compiler, portable) VALUES (?, ?, ?, ?, ?, ?, ?) "
                    "RETURNING id",
-                   "ttbttlt:i", hash, t->source, t->binary, t->binary_bytes, t->format, t->arch, t->compiler, t->portable, id);
+                   "tsbttls:i", hash, t->source, t->binary, t->binary_bytes, t->format, t->arch, t->compiler, t->portable, id);
 }
 
 int code_prune(struct store *s, struct err *err)

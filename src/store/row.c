@@ -58,6 +58,18 @@ static void put_target(struct query *q, const struct target *t)
     put_text(q, !t ? NULL : t->pinned ? AS_PINNED : t->cold ? "cold" : "warm");
 }
 
+static void put_source(struct query *q, const char *v)
+{
+    struct buf packed = { 0 };
+    if (v && !q->rc)
+        q->rc = text_pack(v, &packed, q->err);
+    if (packed.len)
+        put(q, sqlite3_bind_blob64(q->stmt, ++q->at, packed.data, packed.len, SQLITE_TRANSIENT));
+    else
+        put_text(q, v);
+    buf_free(&packed);
+}
+
 void row_put(struct query *q, char letter, va_list *ap)
 {
     const void *bytes = letter == 'b' ? va_arg(*ap, const void *) : NULL;
@@ -71,6 +83,8 @@ void row_put(struct query *q, char letter, va_list *ap)
         put(q, sqlite3_bind_double(q->stmt, ++q->at, va_arg(*ap, double)));
     else if (letter == 't')
         put_text(q, va_arg(*ap, const char *));
+    else if (letter == 's')
+        put_source(q, va_arg(*ap, const char *));
     else if (letter == 'l')
         put_line(q, va_arg(*ap, const char *));
     else if (letter == 'b')
@@ -137,7 +151,7 @@ static double take_real(struct query *q, double high)
     return 0;
 }
 
-enum { NULLABLE = 1, MANY_LINES = 2, NAME = 4, FULL = 8 /* it has `max` bytes */, HEX = 16 };
+enum { NULLABLE = 1, MANY_LINES = 2, NAME = 4, FULL = 8 /* it has `max` bytes */, HEX = 16, PACKED = 32 /* or it is text */ };
 
 static bool text_fits(const char *s, size_t max, int flags)
 {
@@ -145,11 +159,26 @@ static bool text_fits(const char *s, size_t max, int flags)
            (!(flags & HEX) || !s[strspn(s, "0123456789abcdef")]);
 }
 
+/* A packed text, on the query's memory; null if it is bad. */
+static const char *unpacked(struct query *q, struct cell c, size_t max)
+{
+    size_t n = packed_length(c.p, c.n);
+    if (!n || n > max || !q->arena)
+        return NULL;
+    char *text = arena_alloc(q->arena, n + 1);
+    int rc = text ? text_unpack(c.p, c.n, text) : ERR_NOMEM;
+    if (rc == ERR_NOMEM)
+        q->rc = q->rc ?: err_nomem(q->err);
+    return !rc && strlen(text) == n ? text : NULL;
+}
+
 /* Null for NULL, "" for one that is bad. */
 static const char *take_text(struct query *q, size_t max, int flags)
 {
     struct cell c = query_cell(q, q->at++);
     const char *s = c.p;
+    if (c.type == SQLITE_BLOB && flags & PACKED && (s = unpacked(q, c, max)) && text_fits(s, max, flags))
+        return s;
     if (c.type == SQLITE_NULL && flags & NULLABLE)
         return NULL;
     if (c.type == SQLITE_TEXT && s && strlen(s) == c.n && text_fits(s, max, flags))
@@ -207,7 +236,7 @@ static const struct {
     int flags;
 } texts[] = {
     { 't', MAX_LINE, 0 },       { 'w', MAX_NAME, 0 },
-    { 'p', MAX_NAME, NAME },    { 's', MAX_SOURCE, MANY_LINES },
+    { 'p', MAX_NAME, NAME },    { 's', MAX_SOURCE, MANY_LINES | PACKED },
     { 'y', MAX_TYPES_TEXT, 0 }, { 'z', MAX_SIZES_TEXT, 0 },
     { 'x', MAX_REASON, 0 },     { 'a', sizeof "2026-01-01T00:00:00Z" - 1, FULL },
 };

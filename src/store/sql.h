@@ -67,6 +67,7 @@ struct query {
 
 /* `sql` is a literal, compiled once a store. `values` has a letter for each value, in the order of the question marks:
  *   i int64_t    n int    o int64_t; 0 is NULL    r double    t text; null is NULL    b bytes: a pointer and a size_t
+ *   s a source: packed, if that is shorter; null is NULL
  *   l words of a driver or compiler: control characters become blanks
  *   d the six columns of a device's identity: a const struct devspec *
  *   T device, problem and cache: a const struct target *; null is three times NULL
@@ -90,6 +91,10 @@ bool query_step(struct query *q);
 bool query_take(struct query *q, const char *columns, ...);
 /* query_step and query_take in one, for rows of which a damaged one costs itself only: it is counted and left out. */
 bool query_good_row(struct query *q, const char *columns, ...);
+/* packed.c. Appends nothing where that would not be shorter. */
+int text_pack(const char *text, struct buf *out, struct err *err);
+size_t packed_length(const void *bytes, size_t n);         /* of the text; 0 if these are none */
+int text_unpack(const void *bytes, size_t n, char *text);  /* to so many bytes; ERR_CORRUPT or ERR_NOMEM, without a line */
 /* What the letters mean: src/store/row.c. row_take returns the name of the first column that is bad; null: none is. */
 void row_put(struct query *q, char letter, va_list *ap);
 const char *row_take(struct query *q, const char *columns, va_list *ap);

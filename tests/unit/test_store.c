@@ -228,6 +228,42 @@ static void keeps_winners(void **state)
     store_close(s);
 }
 
+/* A long text is packed where that is shorter; what comes back is the same. */
+static void packs_long_texts(void **state)
+{
+    (void)state;
+    struct store *s = open_at("p.db", STORE_WRITE);
+    struct target t = sample_winner(s, 1111, 113);
+    struct config c = sample_config(2, 1);
+    struct tuned *k = sample_tuned(&c, 800), *back;
+    struct buf lines = { 0 }, noise = { 0 };
+    uint32_t seed = 1;
+    for (int i = 0; i < 2000; i++) {
+        buf_fmt(&lines, "void transpose_%d() {\n}\n", i);
+        seed = seed * 1664525 + 1013904223;
+        buf_fmt(&noise, "%c", 32 + (int)(seed >> 25) % 95);
+    }
+    k->source = buf_text(&lines);
+    k->portable = buf_text(&noise);
+    assert_int_equal(store_winner(s, &t, k, NULL), 0);
+    assert_int_equal(find_winner(s, "m=1111,n=113", &back, NULL), 0);
+    same_tuned(k, back);
+    same_text(k->portable, back->portable);
+    tuned_free(back);
+    assert_int_equal(ask_number("p.db", "SELECT typeof(source) = 'blob' AND length(source) < 20000 FROM code"), 1);
+
+    k->portable = "a short one";
+    assert_int_equal(store_winner(s, &t, k, NULL), 0);
+    assert_int_equal(find_winner(s, "m=1111,n=113", &back, NULL), 0);
+    same_text(k->portable, back->portable);
+    assert_int_equal(ask_number("p.db", "SELECT portable = 'a short one' FROM code"), 1);
+    tuned_free(back);
+    tuned_free(k);
+    buf_free(&lines);
+    buf_free(&noise);
+    store_close(s);
+}
+
 static void prefers_cold_winners(void **state)
 {
     (void)state;
@@ -547,6 +583,7 @@ int main(void)
         in_folder(outlives_kill),
         in_folder(takes_turns),
         in_folder(keeps_winners),
+        in_folder(packs_long_texts),
         in_folder(prefers_cold_winners),
         in_folder(keeps_defaults),
         in_folder(keeps_ops),

@@ -20,7 +20,7 @@ static void opens(void **state)
 {
     (void)state;
     store_close(open_at("new.db", STORE_WRITE));
-    assert_int_equal(ask_number("new.db", "PRAGMA user_version"), 4);
+    assert_int_equal(ask_number("new.db", "PRAGMA user_version"), 5);
     assert_int_equal(ask_number("new.db", "PRAGMA application_id"), 0x6375746e);
     store_close(open_at("new.db", STORE_WRITE));
     struct store *s = open_at("new.db", STORE_READ);
@@ -83,7 +83,7 @@ static void refuses_versions_it_does_not_know(void **state)
     char path[256];
     strcpy(path, in_dir("new.db"));
     store_close(open_at("new.db", STORE_WRITE));
-    meddle("new.db", "PRAGMA user_version = 5");
+    meddle("new.db", "PRAGMA user_version = 6");
     refuse(path, STORE_READ, ERR_INVALID, "newer");
     refuse(path, STORE_WRITE, ERR_INVALID, "newer");
     meddle("new.db", "PRAGMA user_version = 0");

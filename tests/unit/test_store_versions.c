@@ -1,7 +1,7 @@
 /* Files of earlier versions are read as they are, and migrated. tests/data/version-N.sql makes one of version N. */
 #include "store_sample.h"
 
-enum { NEWEST = 4 };
+enum { NEWEST = 5 };
 
 static void make_version(int version, const char *name)
 {
@@ -105,7 +105,7 @@ static void reads_older_versions(void **state)
         finds_the_rows(s);
         store_close(s);
         assert_int_equal(ask_number("old.db", "PRAGMA user_version"), version); /* left as it was */
-        assert_int_equal(ask_number("old.db", "SELECT count(*) FROM sqlite_master WHERE type = 'view'"), 0);
+        assert_int_equal(ask_number("old.db", "SELECT count(*) FROM sqlite_master WHERE type = 'view'"), version == 4);
     }
 }
 
