@@ -79,6 +79,8 @@ struct word {
     int left, right; /* TOK_INFIX: how tightly it binds on each side */
 };
 
+enum { UNARY = 12 }; /* how tightly a unary operator binds */
+
 struct lexer {
     const char *text;
     size_t at, len; /* the current token; a string's length is that with its quotes */

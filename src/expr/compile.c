@@ -261,8 +261,6 @@ static struct operand simple(struct compiler *c, int dst)
     return x;
 }
 
-enum { UNARY = 12 }; /* how tightly a unary operator binds */
-
 static struct operand unary_or_simple(struct compiler *c, int dst)
 {
     const struct lexer *l = &c->lex;

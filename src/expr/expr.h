@@ -41,6 +41,16 @@ int expr_bool(const struct expr *e, const struct val *slots, bool *out, struct e
 
 bool expr_function(const char *name); /* whether it is one of the language's */
 
+/* Names that have a value already. */
+struct bound_names {
+    const char *const *names;
+    const struct val *values;
+    int n;
+};
+/* Appends what is left of a text that compiles: `SWAP and TILE_N or TILE_M` is 64. Where the text has a value for the other names, what is left
+ * has the same. A text that would be longer stays as it is. */
+void expr_fold(const char *text, const struct bound_names *known, struct buf *out);
+
 const char *expr_text(const struct expr *e);
 /* The slots that it reads, ascending, each once; the array lives as long as e. */
 const int *expr_slots(const struct expr *e, int *n);

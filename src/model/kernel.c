@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "expr/expr.h"
 #include "model/head.h"
 #include "model/serial.h"
 
@@ -73,9 +74,95 @@ void interface_put(struct buf *out, const struct op *op)
     put_kept(out, op, NULL, OP_FORM);
 }
 
+/* Expressions of one configuration: all but a few of its constraints are shorter then, or hold for good. */
+struct shortening {
+    struct bound_names known; /* its parameters */
+    struct arena *arena;
+    bool failed;
+};
+
+static const char *shorter(struct shortening *s, const char *text)
+{
+    struct buf left = { 0 };
+    if (text)
+        expr_fold(text, &s->known, &left);
+    const char *copy = text ? arena_strdup(s->arena, buf_text(&left)) : NULL;
+    s->failed = s->failed || left.failed || (text && !copy);
+    buf_free(&left);
+    return copy;
+}
+
+static void shorten_list(struct shortening *s, const char **texts, int n)
+{
+    for (int i = 0; i < n; i++)
+        texts[i] = shorter(s, texts[i]);
+}
+
+static void *copy_of(struct shortening *s, const void *array, int n, size_t bytes)
+{
+    void *copy = arena_array(s->arena, (size_t)n + 1, bytes);
+    s->failed = s->failed || !copy;
+    if (copy && n)
+        memcpy(copy, array, (size_t)n * bytes);
+    return copy;
+}
+
+static void shorten_launch(struct shortening *s, struct launch *l)
+{
+    shorten_list(s, l->grid, 3);
+    shorten_list(s, l->block, 3);
+    shorten_list(s, l->cluster, 3);
+    l->shared = shorter(s, l->shared);
+    l->when = shorter(s, l->when);
+    if (l->when && !strcmp(l->when, "true"))
+        l->when = NULL;
+    l->values = copy_of(s, l->values, l->nvalues, sizeof *l->values);
+    for (int i = 0; i < l->nvalues && l->values; i++)
+        l->values[i].value = shorter(s, l->values[i].value);
+}
+
+static void shorten(struct shortening *s, struct variant *v)
+{
+    const char **where = copy_of(s, v->where, v->nwhere, sizeof *where);
+    v->launches = copy_of(s, v->launches, v->nlaunches, sizeof *v->launches);
+    v->workspaces = copy_of(s, v->workspaces, v->nworkspaces, sizeof *v->workspaces);
+    if (s->failed)
+        return;
+    int n = 0;
+    for (int i = 0; i < v->nwhere; i++) {
+        where[n] = shorter(s, where[i]);
+        n += where[n] && strcmp(where[n], "true") != 0;
+    }
+    v->where = where;
+    v->nwhere = n;
+    for (int i = 0; i < v->nlaunches; i++)
+        shorten_launch(s, &v->launches[i]);
+    for (int i = 0; i < v->nworkspaces; i++)
+        v->workspaces[i].count = shorter(s, v->workspaces[i].count);
+}
+
 void kernel_put(struct buf *out, const struct op *op, const struct config *c)
 {
-    put_kept(out, op, c, OP_FORM);
+    const char *names[MAX_PARAMS];
+    struct val values[MAX_PARAMS];
+    struct variant v = op->variants[c->variant];
+    struct shortening s = { .known = { names, values, v.nparams }, .arena = arena_new() };
+    for (int i = 0; i < v.nparams; i++) {
+        names[i] = v.params[i].name;
+        values[i] = v.params[i].values[c->at[i]];
+    }
+    s.failed = !s.arena;
+    if (!s.failed)
+        shorten(&s, &v);
+    struct op one = *op;
+    one.nvariants = 1;
+    one.variants = &v;
+    struct config of_one = *c;
+    of_one.variant = 0;
+    if (!s.failed)
+        put_kept(out, &one, &of_one, OP_FORM);
+    out->failed = out->failed || s.failed;
+    arena_free(s.arena);
 }
 
 /* What these two would not have written is refused: what is read is put again, and compared. */

@@ -5,7 +5,8 @@
 
 #include "model/op.h"
 
-/* What a caller of the op's kernels has to know, as bytes: an op without variants. And a kernel: of the op's configuration c. */
+/* What a caller of the op's kernels has to know, as bytes: an op without variants. And a kernel: of the op's configuration c; its
+ * constraints, launches and workspaces are what is left of the op's where the parameters have these values (expr_fold). */
 void interface_put(struct buf *out, const struct op *op);
 void kernel_put(struct buf *out, const struct op *op, const struct config *c);
 /* The same read back, and as little trusted as any file: ERR_CORRUPT with a line for bytes that these two would not have written, or

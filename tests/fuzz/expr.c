@@ -51,6 +51,25 @@ static void evaluate(const struct expr *e, const struct val *slots)
     must(rc || (as_bool == 0) == (first.type == VAL_BOOL));
 }
 
+/* What is left of a text where its parameters have values has the value of the whole. Sizes and what a device has are no truth values. */
+static void fold(const struct expr *e, const struct scope *scope, const struct val *slots)
+{
+    enum { PARAMS = 5 };
+    const struct bound_names known = { names, slots, PARAMS };
+    struct expr *rest = NULL;
+    struct buf left = { 0 };
+    struct val whole, value;
+    expr_fold(expr_text(e), &known, &left);
+    must(!expr_compile(buf_text(&left), scope, &rest, NULL));
+    bool sizes = true;
+    for (int i = PARAMS; i < NAMES; i++)
+        sizes = sizes && slots[i].type != VAL_BOOL;
+    if (sizes && !expr_eval(e, slots, &whole, NULL))
+        must(!expr_eval(rest, slots, &value, NULL) && value.type == whole.type && (val_eq(whole, value) || value.type == VAL_FLOAT));
+    expr_free(rest);
+    buf_free(&left);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct input in = { data, size };
@@ -70,6 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             must(read[i] < NAMES && read[i] > (i ? read[i - 1] : -1));
         must(strcmp(expr_text(e), text) == 0);
         evaluate(e, slots);
+        fold(e, &scope, slots);
         expr_free(e);
     }
     free(text);

@@ -16,8 +16,8 @@
 
 enum {
     EACH = 16,                     /* of so many kernels one is compiled and assembled here, which takes 0.2 s */
-    MAX_BYTES = 48 << 20,          /* without PTX, */
-    MAX_BYTES_WITH_PTX = 62 << 20, /* and with it */
+    MAX_BYTES = 40 << 20,          /* without PTX, */
+    MAX_BYTES_WITH_PTX = 54 << 20, /* and with it */
     MAX_PTX = 56 << 10,            /* bytes of a kernel, in the mean */
 };
 
