@@ -256,7 +256,7 @@ DEVICE void settle(float sum[OWN][TILE_Q / 2])
 
 #if CLUSTER_K
 // Sends what this warp has of the tile to the blocks that add it up: they get units by turns. The barrier there counts the bytes. A block
-// that is alone is no cluster, and must not st.async: it stores, and its barrier counts warps.
+// that is alone is no cluster, and must not st.async: it stores.
 DEVICE void send(uint32 room, uint32 barrier, float sum[OWN][TILE_Q / 2], int warp, int lane)
 {
     const uint32 blocks = blocks_in_cluster(), share = (UNITS + blocks - 1) / blocks;
@@ -268,19 +268,27 @@ DEVICE void send(uint32 room, uint32 barrier, float sum[OWN][TILE_Q / 2], int wa
 #pragma unroll
         for (int s = 0; s < TILE_Q / 8; s++) {
             const float *v = &sum[r][s * 4];
-            asm volatile("{\n.reg .pred alone;\nsetp.eq.u32 alone, %6, 1;\n"
-                         "@alone st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};\n"
-                         "@!alone st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];\n}" ::"r"(
-                             in_block(room + at * UNIT + lane * 16, block)),
-                         "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]), "r"(in_block(barrier, block)), "r"(blocks)
+            const uint32 to = room + at * UNIT + lane * 16;
+            asm volatile("{\n.reg .pred alone;\nsetp.eq.u32 alone, %7, 1;\n"
+                         "@alone st.shared.v4.f32 [%0], {%2, %3, %4, %5};\n"
+                         "@!alone st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%1], {%2, %3, %4, %5}, [%6];\n}" ::"r"(
+                             to),
+                         "r"(in_block(to, block)), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]), "r"(in_block(barrier, block)), "r"(blocks)
                          : "memory");
             block += more;
             at += rounds + (block >= blocks);
             block -= block >= blocks ? blocks : 0;
         }
-    if (blocks == 1) {
+}
+
+// Waits for the sums that this block adds up.
+DEVICE void wait_for_sums(uint32 barrier)
+{
+    if (blocks_in_cluster() > 1) {
+        wait_for_others(barrier, 0);
+    } else {
         __syncwarp();
-        release(barrier, lane);
+        asm volatile("bar.sync 1, %0;" ::"n"(32 * ADDERS) : "memory");
     }
 }
 
@@ -507,9 +515,8 @@ gemm_wgmma(T *__restrict__ c, MAP_C float alpha, PARAM_A, PARAM_B, float beta, i
         }
 #if CLUSTER_K
         const uint32 blocks = blocks_in_cluster(), units = (UNITS + blocks - 1 - rank_in_cluster()) / blocks; // that this block adds up
-        asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(sums), "r"(blocks > 1 ? 1 : WARPS) : "memory");
-        if (blocks > 1)
-            expect_bytes(sums, units * blocks * UNIT);
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(sums) : "memory");
+        expect_bytes(sums, units * blocks * UNIT);
 #endif
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
@@ -571,8 +578,7 @@ gemm_wgmma(T *__restrict__ c, MAP_C float alpha, PARAM_A, PARAM_B, float beta, i
 #endif
                     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
                     __syncwarp();
-                    if (lane == 0)
-                        asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+                    release(barrier, lane);
                 }
                 turn = turn + 1 < BRINGERS ? turn + 1 : 0;
                 advance(&at, &parity);
@@ -694,7 +700,7 @@ gemm_wgmma(T *__restrict__ c, MAP_C float alpha, PARAM_A, PARAM_B, float beta, i
     }
 #if CLUSTER_K
     if (thread >= THREADS - 32 * ADDERS) { // each block has but one tile
-        wait_for_others(sums, 0);
+        wait_for_sums(sums);
         add_up(dynamic + (of_c - base), to.p, to.q, size_p, size_q, c + to.matrix * m * ldc, ldc, alpha, beta,
                thread / 32 - (THREADS / 32 - ADDERS), lane);
     }

@@ -39,7 +39,7 @@ enum {
     MAX_WHERE = 256, /* constraints of an op, and again of a variant, */
     MAX_WHEN = 8,    /* and what a default asks besides */
     MAX_NEEDS = 64,
-    MAX_OP_DEFAULTS = 1024,
+    MAX_OP_DEFAULTS = 1280,
 };
 
 enum axis_kind {

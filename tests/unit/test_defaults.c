@@ -127,25 +127,26 @@ static void no_large_matrix_has_the_tile(void **state)
 }
 
 /* Products of 16-bit elements have a kernel for tensor cores, or one that reads a matrix once, however their rows lie. */
-static void short_sides_have_tensor_cores(void **state)
+static void products_have_tensor_cores(void **state)
 {
     (void)state;
-    static const int64_t sides[] = { 1, 4, 9, 17, 31, 48, 64 }, others[] = { 301, 5001 }, depths[] = { 129, 300, 1001, 40001 };
+    static const int64_t sides[] = { 1, 4, 9, 17, 31, 48, 64, 105, 200, 600 }, others[] = { 104, 301, 1500, 5001 },
+                         depths[] = { 8, 33, 64, 100, 145, 300, 1001, 5000, 40001 };
     int row = 0;
     while (strcmp(gemm.op->rows[row * gemm.op->ntypes]->name, "f16") != 0)
         row++;
-    for (int kind = 0; kind < 16; kind++)
+    for (int kind = 0; kind < 32; kind++)
         for (int i = 0; i < COUNT(sides); i++)
             for (int j = 0; j < COUNT(others) * COUNT(depths); j++) {
-                bool few_rows = kind & 1, ta = kind >> 1 & 1, tb = kind >> 2 & 1, gaps = kind >> 3 & 1;
+                bool few_rows = kind & 1, ta = kind >> 1 & 1, tb = kind >> 2 & 1, gaps = kind >> 3 & 1, gaps_c = kind >> 4;
                 int64_t other = others[j % COUNT(others)], k = depths[j / COUNT(others)];
                 int64_t m = few_rows ? sides[i] : other, n = few_rows ? other : sides[i];
-                const struct problem p = { { m, n, k, ta, tb, (ta ? m : k) + gaps, (tb ? k : n) + gaps, n, 1 } };
+                const struct problem p = { { m, n, k, ta, tb, (ta ? m : k) + gaps, (tb ? k : n) + gaps, n + gaps_c, 1 } };
                 const char *name = variant_of(&gemm, row, &p);
                 if (strstr(name, "mma") || !strcmp(name, "rows") || !strncmp(name, "columns", 7))
                     continue;
-                fail_msg("m=%lld,n=%lld,k=%lld,ta=%d,tb=%d with%s gaps: it has %s", (long long)m, (long long)n, (long long)k, ta, tb,
-                         gaps ? "" : "out", name);
+                fail_msg("m=%lld,n=%lld,k=%lld,ta=%d,tb=%d with%s gaps, with%s in C: it has %s", (long long)m, (long long)n, (long long)k,
+                         ta, tb, gaps ? "" : "out", gaps_c ? "" : "out", name);
             }
 }
 
@@ -154,7 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_short_side_falls_through),
         cmocka_unit_test(no_large_matrix_has_the_tile),
-        cmocka_unit_test(short_sides_have_tensor_cores),
+        cmocka_unit_test(products_have_tensor_cores),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -544,10 +544,10 @@ local function wgmma(packed, lanes)
             where = {
                 "T == 'f16' or T == 'bf16'",
                 tile_p .. " % 64 == 0",
-                "max(m, max(n, k)) <= 1 << 30 and max(lda, ldb) < 1 << 30", blocks .. " * " .. work.parts .. " < 1 << 31",
+                "max(m, max(n, k)) <= 1 << 30 and max(lda, ldb) < 1 << 30", all .. " * " .. work.parts .. " < 1 << 28",
                 lanes_a and "true" or whole.a, lanes_b and "true" or whole.b,
                 "not SWAP or CLUSTER_K or FILL > 0 and " .. tile_q .. " < 64", "FILL == 0 or not CLUSTER_K",
-                "BRINGERS <= STAGES", -- else one could be two rounds ahead, which barriers do not tell from none
+                "STAGES % BRINGERS == 0", -- so that each place has one warpgroup that fills it
                 (lanes_a and held("TILE_M", "ta == 0") or "0") .. " + " .. (lanes_b and held("TILE_N", "tb == 1") or "0") .. " <= " ..
                     registers,
                 tile_p .. " // 64 * " .. tile_q .. " // 2 <= " .. registers,
@@ -555,7 +555,7 @@ local function wgmma(packed, lanes)
                 lanes == "ab" and "not (" .. whole.a .. " and " .. whole.b .. ")" or "not " .. whole[lanes], "min(m, n) <= 256",
                 tile_p .. " < 2 * " .. size_p .. " or " .. tile_p .. " == 64",
                 tile_q .. " >= 64 and " .. tile_q .. " < 2 * " .. size_q .. " or " .. covers,
-                "FILL > 0 or CLUSTER_K or k < 1024 or 2 * " .. blocks .. " >= " .. sms,
+                "FILL > 0 or CLUSTER_K or k < 1024 or 2 * " .. all .. " >= " .. sms,
                 "FILL == 0 or " .. work.parts .. " > 1",
             },
             requires = requires, workspaces = work.workspaces, launch = work.launch,
@@ -581,7 +581,7 @@ local function wgmma(packed, lanes)
             "T == 'f16' or T == 'bf16'",
             tile_p .. " % (64 * CONSUMERS) == 0",
             "TILE_M * TILE_N <= 16384 * CONSUMERS", "CONSUMERS < 3 or " .. tile_q .. " <= 200", -- registers
-            "max(m, max(n, k)) <= 1 << 30", blocks .. " * " .. work.parts .. " < 1 << 31",
+            "max(m, max(n, k)) <= 1 << 30", all .. " * " .. work.parts .. " < 1 << 28",
             few_enough, pack_a and "true" or whole.a, pack_b and "true" or whole.b,
             "WIDE_C == (FILL == 0 and not CLUSTER_K and " .. wide("n", "ldc") .. ")", -- it writes whole words
             "not SWAP or WIDE_C or CLUSTER_K or FILL > 0 and " .. tile_q .. " < 64",
@@ -602,9 +602,9 @@ local function wgmma(packed, lanes)
             "STAGES <= 8 or k >= 256 and (STAGES == 16 or " .. shared("(STAGES + 2)") .. " > device.max_shared)",
             "FILL == 0 or " .. shared("STAGES") .. " <= device.max_shared - 4096", -- what joins the parts has room beside it
             "TILE_M * TILE_N <= 4096 or 2 * " .. blocks .. " * " .. work.parts .. " >= " .. sms,
-            "FILL > 0 or CLUSTER_K or k < 1024 or 2 * " .. blocks .. " >= " .. sms,
+            "FILL > 0 or CLUSTER_K or k < 1024 or 2 * " .. all .. " >= " .. sms,
             "FILL == 0 or " .. work.parts .. " > 1",
-            "not CLUSTER_K or " .. tile_q .. " < 64 or " .. sharing .. " > 1",
+            "not CLUSTER_K or " .. tile_q .. " < 64 or k >= 256 and 2 * " .. all .. " <= " .. sms,
             -- Tiles of no whole panels where blocks then have less to do: the shortest of those that make as many, or of a size that won on
             -- an H200 all the same. Less than 64 of Q where that makes one tile a multiprocessor at most.
             unless("(" .. tile_q .. " % 64 == 0 or " .. covers .. ")", {
@@ -633,6 +633,7 @@ end
 local many_idle = "10 * " .. tiles(128, 128) .. " < 9 * " .. sms .. " * " .. waves(128, 128) -- with large tiles
 
 local types -- for which those that follow are; nil: for any
+local any = "nn nt tn tt"
 
 -- Adds some for problems of which all of `when` holds; nil: for any. Each is a list, with one for each form.
 local function add(when, ...)
@@ -744,6 +745,7 @@ for _, few in ipairs { 16, 32 } do
     add({ "k >= 256", "k >= 1024 or " .. tiles(few, 64) .. " <= 4 * " .. sms }, wg_shared_k("nn nt", 8, true, few, 64))
     add({ "k >= 256", "k >= 1024 or " .. tiles(128, few) .. " <= 4 * " .. sms }, wg_shared_k("nn nt", 8, false, 128, few))
 end
+add({ "k <= 32", tiles(64, 64) .. " > " .. sms }, warps(any, 64, 32, 32, 32, 16, 3, 0))
 -- One tile for most multiprocessors, as small as it has to be for that: k need not be shared then. Clusters of four do not find room on all
 -- multiprocessors; with tiles of 48 rows on nearly all a larger one was as good.
 local misaligned = "(lda % 64 ~= 0 or ldb % 64 ~= 0)" -- lines of tiles begin anywhere in those of memory
@@ -758,7 +760,7 @@ small(40, 16, 4, 4096, "m % 64 > 0")
 small(32, 16, 2, 4096)
 small(56, 14, 4, 3072, "m % 64 > 0")
 small(56, 14, 2, 3072, misaligned)
-add({ "k >= 1024", "m > 32", "m <= 48", "2 * " .. tiles(48, 64) .. " > " .. sms }, wg_cluster("nn nt", true, 48, 64, 14, 1, 1, 4))
+add({ "k >= 1024", "m > 32", "m <= 48", "2 * " .. tiles(48, 64) .. " > " .. sms }, wg_cluster("nn", true, 48, 64, 14, 1, 1, 4))
 local larger = tiles(64, 64) .. " > " .. sms
 for _, tile_m in ipairs { 80, 96 } do
     add({ larger, "lda % 32 == 0", "ldb % 32 == 0", tiles(tile_m, 64) .. " <= " .. sms, "10 * alignup(m, " .. tile_m .. ") <= 11 * m" },
@@ -803,8 +805,8 @@ add(nil, cluster("nn nt", 16, 64, 64, 16, 16, 4, 8, true), cluster("nn", 64, 16,
     cluster("nn nt", 64, 64, 64, 32, 32, 4, 4, true))
 -- The same of rows that are no whole words. Those of a long side, if the other is short, or of a deep product, lanes bring: that copies nothing.
 local function wg_lanes(lanes)
-    return of("wgmma_lanes" .. (lanes == "ab" and "" or "_" .. lanes), "BRINGERS SWAP TILE_M TILE_N FILL CLUSTER_K", {
-        STAGES = 4, CONSUMERS = 1, WIDE_C = false, GROUP = 8, CLUSTER_M = 1, CLUSTER_N = 1,
+    return of("wgmma_lanes" .. (lanes == "ab" and "" or "_" .. lanes), "BRINGERS STAGES SWAP TILE_M TILE_N FILL CLUSTER_K", {
+        CONSUMERS = 1, WIDE_C = false, GROUP = 8, CLUSTER_M = 1, CLUSTER_N = 1,
         LANES_A = lanes ~= "b", LANES_B = lanes ~= "a",
     })
 end
@@ -816,9 +818,9 @@ end
 for _, side in ipairs { "a", "b" } do
     local swap, few, tile_m, tile_n = side == "a", side == "a" and "m" or "n", side == "a" and 32 or 64, side == "a" and 64 or 32
     add({ "k >= 32768", few .. " > 16", few .. " <= 32", few_parts(tile_m, tile_n) },
-        wg_lanes(side)("nn nt tn tt", 3, swap, tile_m, tile_n, 1, false))
+        wg_lanes(side)("nn tn tt", 4, 4, swap, tile_m, tile_n, 1, false))
     add({ "k >= 32768", "min(m, n) > 32", "min(m, n) <= 128", few_parts(64, 128) },
-        wg_lanes(side)("nn nt tn tt", 3, false, 64, 128, 1, false))
+        wg_lanes(side)("nn tn tt", 3, 6, false, 64, 128, 1, false))
 end
 -- For tiles that have all of a short side: `rule` gets the condition that it is short, how long it may be, that k is deep and has to be cut, that
 -- the other side is one for the engine, and what makes defaults of a form.
@@ -828,7 +830,7 @@ local function by_short_side(rule)
             local size, other, words, swap, tile_m, tile_n = table.unpack(short)
             rule(size .. " <= " .. few .. " and " .. size .. " <= " .. other, few, "k >= 8192 and " .. few_parts(tile_m, tile_n),
                 words .. " and " .. other .. " > 256", function(forms, parts)
-                    return wg_lanes_both(forms, few == 16 and 4 or 3, swap, tile_m, tile_n, parts and 1 or 0, not parts)
+                    return wg_lanes_both(forms, few <= 32 and 4 or 3, few <= 32 and 4 or 6, swap, tile_m, tile_n, parts and 1 or 0, not parts)
                 end)
         end
     end
@@ -842,9 +844,9 @@ by_short_side(function(short, few, deep, words, lanes)
     add({ short, "not (" .. deep .. ")", "k >= 128" }, lanes "nt tn tt")
 end)
 add({ "m <= 80", "m <= n", "k >= 1024", "k < 8192 or not (" .. few_parts(80, 64) .. ")", "not " .. whole.b },
-    wg_lanes_both("nn", 3, true, 80, 64, 0, true))
+    wg_lanes_both("nn", 3, 6, true, 80, 64, 0, true))
 add({ "k >= 8192", "k >= 32768 or not (" .. whole.a .. " or " .. whole.b .. ")", "min(m, n) <= 128", few_parts(64, 64) },
-    wg_lanes_both("nn nt tn tt", 3, false, 64, 64, 1, false))
+    wg_lanes_both("nn nt tn tt", 3, 6, false, 64, 64, 1, false))
 -- What is small is faster without copies of A and B, too.
 add({ very_deep, "4 * " .. tiles(128, 128) .. " <= " .. sms }, wg_packed_alone("nn", 128, 128, 4, 2, false, 1))
 for _, few in ipairs { 16, 32 } do
@@ -866,6 +868,10 @@ add(nil, cluster("nn", 64, 16, 64, 16, 16, 2, 8, false))
 by_short_side(function(short, _, _, _, lanes)
     add({ short, "k >= 128" }, lanes "nn")
 end)
+-- What is shallow.
+add({ "k <= 64", "min(m, n) > 32", tiles(32, 64) .. " <= 2 * " .. sms }, cluster(any, 32, 64, 64, 16, 16, 2, 1, false),
+    cluster(any, 64, 32, 64, 16, 16, 2, 1, false))
+add({ "k <= 64", "min(m, n) > 32", tiles(64, 64) .. " <= 4 * " .. sms }, cluster(any, 64, 64, 32, 32, 32, 2, 1, false))
 -- In pairs of blocks, which read half as much of one side: pairs across where few tiles below each other are an odd number. The largest
 -- tiles of those with which the busiest multiprocessor computes least, nearly.
 add({ tiles(128, 64) .. " <= " .. sms, "n > 64" }, wg_packed_both("nn nt tn tt", 128, 64, 8, 1, 4), wg_packed("nn nt tn tt", 128, 64, 8, 1, 2))
@@ -877,9 +883,31 @@ for _, pair in ipairs { { "m < 2048 and ceildiv(m, 128) % 2 == 1", 1, 2 }, { "tr
     add({ when }, wg_packed("nn nt", 128, 256, 3, down, across))
 end
 add({ "n <= 64" }, wg_packed("nn nt", 128, 64, 8, 2, 1))
-add(nil, wg_packed("nn nt tn tt", 128, 128, 5, 2, 1), wg_packed("nn nt tn tt", 128, 64, 8, 1, 2))
+add(nil, wg_packed_both("tn tt", 128, 128, 5, 2, 1), wg_packed_both("tn tt", 128, 64, 8, 1, 2))
 add({ "2 * " .. tiles(64, 64) .. " >= " .. sms }, wg_packed_alone("nn nt tn tt", 64, 64, 8, 1, false, 0))
 add(nil, cluster("nn nt", 64, 64, 32, 32, 32, 2, 8, false), cluster("nn nt", 32, 32, 32, 16, 16, 2, 4, false))
+-- Small and shallow products of any form, most of which took plain tiles four times as long.
+local tiny = { "sizeof(T) == 2", "m <= 16", "n <= 16", "k < 512" }
+for _, lanes in ipairs { 64, 32 } do
+    for _, cols in ipairs { 8, 4 } do
+        add(tiny, few_rows("nt tt", false, lanes, 1, cols, 4, 0), few_columns("nn", false, lanes, 1, cols, 4, 0))
+    end
+end
+add(tiny, of("columns", "BLOCK LANES ROWS DEEP", { WIDE_A = false, WIDE_B = false, FILL = 0, SWAP = false })("tn", 256, 8, 4, 4))
+for _, blocks in ipairs { 4, 2, 1 } do
+    add({ "m <= 16" }, cluster(any, 16, 32, 32, 16, 16, 2, blocks, false), cluster(any, 16, 64, 32, 16, 32, 2, blocks, false))
+    add({ "n <= 16" }, cluster(any, 32, 16, 32, 16, 16, 2, blocks, false), cluster(any, 64, 16, 32, 32, 16, 2, blocks, false))
+    add({ "m <= 32 or n <= 32 or " .. tiles(32, 32) .. " <= " .. sms }, cluster(blocks == 4 and "tn tt" or any, 32, 32, 32, 16, 16, 2, blocks, false),
+        cluster(any, 32, 64, 32, 32, 16, 2, blocks, false), cluster(any, 64, 32, 32, 16, 32, 2, blocks, false))
+end
+-- Larger ones.
+add({ "k < 1024" }, wg_lanes_both(any, 3, 6, true, 64, 64, 0, true))
+add({ "k < 1024" }, wg_packed_alone(any, 64, 64, 8, 1, true, 0), wg_packed_alone(any, 64, 64, 8, 1, false, 0))
+add({ "4 * " .. tiles(128, 128) .. " <= " .. sms }, wg_packed_alone("tn tt", 128, 128, 4, 2, false, 1))
+-- Rows of C that are no whole words, beside such of A and B.
+add({ tiles(128, 128) .. " > 2 * " .. sms }, wg("nn tn tt", 128, 256, 3, 2, false, 0))
+add({ tiles(64, 64) .. " > " .. sms }, of("wgmma", copied_names, copied_fixed)("nn tn tt", false, 128, 64, 8, 1, 4))
+add(nil, wg("nn tn tt", 64, 64, 8, 1, false, 0))
 -- What is left, what is deep, and what devices before Hopper have.
 add(nil, warps("nn nt tn tt", 128, 128, 32, 64, 32, 4, 0), warps("nn", 64, 64, 64, 32, 32, 4, 2),
     warps_packed("nn nt", 64, 64, 64, 32, 32, 4, 0))
@@ -893,7 +921,7 @@ add({ gpu }, one_row("nn", true, false, 256, 32, 4), one_row("nn", true, false, 
 -- f64 by its tensor cores, in the order of: little of C and a deep k; few rows; few columns; small products; what blocks share; what is about
 -- one tile for each multiprocessor; the rest. Chosen on an H200; how, and what was not timed: docs/results.md.
 types = "T == 'f64'"
-local any_form, usual_forms, words = "nn nt tn tt", "nn nt tn", "both neither"
+local usual_forms, words = "nn nt tn", "both neither"
 -- Whether so many blocks for each tile are from `least` to `most` tenths of the multiprocessors; nil: any.
 local function tenths(each, tile_m, tile_n, least, most)
     local all = "10 * " .. each .. " * " .. tiles(tile_m, tile_n)
@@ -904,18 +932,18 @@ local function room(each, tile_m, tile_n) -- for a cluster for each tile at the 
     return tiles(tile_m, tile_n) .. " <= " .. sms .. " * " .. at_once[each]
 end
 local function small_tiles()
-    return doubles(any_form, words, 32, 32, 32, 2, 4, 4, 3, 2)
+    return doubles(any, words, 32, 32, 32, 2, 4, 4, 3, 2)
 end
 add({ "k >= 8192", "max(m, n) <= 16", tenths(1, 64, 64, nil, 3) }, doubles(usual_forms, words, 16, 16, 32, 2, 2, 8, 4, 4))
 add({ "k >= 8192", "min(m, n) <= 32", tenths(1, 64, 64, nil, 1) }, small_tiles())
-add({ "k >= 8192", tenths(1, 64, 64, nil, 3) }, doubles(any_form, "neither", 64, 128, 8, 8, 8, 4, 4, 2),
-    doubles(any_form, "both a b neither", 64, 64, 16, 4, 8, 8, 4, 2))
+add({ "k >= 8192", tenths(1, 64, 64, nil, 3) }, doubles(any, "neither", 64, 128, 8, 8, 8, 4, 4, 2),
+    doubles(any, "both a b neither", 64, 64, 16, 4, 8, 8, 4, 2))
 for _, each in ipairs { 8, 4, 2 } do
     add({ "m <= 16", room(each, 16, 64) }, doubles_cluster(usual_forms, words, 16, 64, 32, 2, 4, 4, 4, each))
 end
-add({ "m <= 16" }, doubles(any_form, words, 16, 128, 16, 2, 8, 4, 4, 2), doubles(any_form, words, 16, 128, 16, 2, 8, 4, 4, 0))
+add({ "m <= 16" }, doubles(any, words, 16, 128, 16, 2, 8, 4, 4, 2), doubles(any, words, 16, 128, 16, 2, 8, 4, 4, 0))
 add({ "n <= 16", tenths(4, 64, 16, 10, 20) }, doubles_cluster(usual_forms, words, 64, 16, 16, 2, 4, 8, 4, 4))
-add({ "n <= 16" }, doubles(any_form, words, 64, 16, 16, 4, 4, 4, 4, 4), doubles(any_form, words, 64, 16, 16, 4, 4, 4, 4, 0))
+add({ "n <= 16" }, doubles(any, words, 64, 16, 16, 4, 4, 4, 4, 4), doubles(any, words, 64, 16, 16, 4, 4, 4, 4, 0))
 add({ "n <= 32", tenths(1, 64, 32, 3) }, doubles(usual_forms, "neither", 128, 32, 16, 4, 8, 8, 4, 1))
 for _, few in ipairs { { "m <= 32", 32, 64 }, { "n <= 32", 64, 32 } } do
     local when, tile_m, tile_n = table.unpack(few)
@@ -924,11 +952,11 @@ for _, few in ipairs { { "m <= 32", 32, 64 }, { "n <= 32", 64, 32 } } do
         add({ when, tenths(each, tile_m, tile_n, least, most) },
             doubles_cluster(usual_forms, words, tile_m, tile_n, tile_k, 2, 4, 4, 4, each))
     end
-    add({ when }, doubles(any_form, words, tile_m, tile_n, 16, 4, 4, 4, 4, 2), doubles(any_form, words, tile_m, tile_n, 16, 4, 4, 4, 4, 0))
+    add({ when }, doubles(any, words, tile_m, tile_n, 16, 4, 4, 4, 4, 2), doubles(any, words, tile_m, tile_n, 16, 4, 4, 4, 4, 0))
 end
 add({ "k <= 256", tenths(2, 16, 32, nil, 20) }, doubles_cluster(usual_forms, words, 16, 32, 16, 2, 4, 4, 4, 2))
 add({ "k <= 192", tenths(1, 16, 32, nil, 10) }, doubles(usual_forms, words, 16, 32, 16, 2, 2, 8, 4, 0))
-add({ "k <= 192", tenths(1, 32, 64, nil, 25) }, doubles(any_form, words, 32, 64, 16, 4, 4, 4, 4, 0))
+add({ "k <= 192", tenths(1, 32, 64, nil, 25) }, doubles(any, words, 32, 64, 16, 4, 4, 4, 4, 0))
 add({ "k > 128", tenths(3, 32, 64, 14, 20) }, doubles_cluster(usual_forms, words, 32, 64, 16, 2, 4, 4, 4, 3))
 for _, each in ipairs { 8, 4, 3 } do -- what is no longer than 512 has smaller tiles, below, if these are too few
     add({ "k > 128", room(each, 64, 64), "max(m, n) >= 512 or " .. tenths(each, 64, 64, 6) },
@@ -955,18 +983,18 @@ for _, large in ipairs { { "nn tn", 64, 256 }, { "nn tn", 256, 64 }, { "nt tt", 
     add({ "9 * " .. busiest(tile_m, tile_n) .. " <= 10 * " .. busiest(64, 64) },
         doubles(forms, "both", tile_m, tile_n, 16, 8, 8, 8, 3, 0), doubles(forms, "a b neither", tile_m, tile_n, 16, 8, 8, 4, 3, 0))
 end
-add({ many_idle, tiles(128, 128) .. " >= " .. sms }, doubles_stream(any_form, "both", 128, 128, 16, 8, 8, 8, 4, 1))
-add({ tiles(64, 64) .. " > 2 * " .. sms }, doubles(any_form, "both", 64, 64, 16, 4, 8, 8, 4, 0),
-    doubles(any_form, "neither", 64, 64, 16, 4, 8, 8, 3, 0))
-add(nil, doubles(any_form, words, 64, 64, 16, 4, 4, 8, 4, 0), small_tiles())
+add({ many_idle, tiles(128, 128) .. " >= " .. sms }, doubles_stream(any, "both", 128, 128, 16, 8, 8, 8, 4, 1))
+add({ tiles(64, 64) .. " > 2 * " .. sms }, doubles(any, "both", 64, 64, 16, 4, 8, 8, 4, 0),
+    doubles(any, "neither", 64, 64, 16, 4, 8, 8, 3, 0))
+add(nil, doubles(any, words, 64, 64, 16, 4, 4, 8, 4, 0), small_tiles())
 -- Before Hopper: not timed.
 for _, fill in ipairs { 4, 0 } do
-    add({ "m <= 32" }, doubles_80(any_form, words, 16, 128, 16, 2, 8, 4, 4, fill))
-    add({ "n <= 32" }, doubles_80(any_form, words, 64, 16, 16, 4, 4, 4, 4, fill))
+    add({ "m <= 32" }, doubles_80(any, words, 16, 128, 16, 2, 8, 4, 4, fill))
+    add({ "n <= 32" }, doubles_80(any, words, 64, 16, 16, 4, 4, 4, 4, fill))
 end
-add({ tenths(1, 64, 64, nil, 15) }, doubles_80(any_form, words, 64, 64, 16, 4, 4, 4, 4, 4))
-add(nil, doubles_80(any_form, words, 128, 128, 16, 8, 8, 4, 3, 0), doubles_80(any_form, words, 64, 64, 16, 4, 4, 4, 4, 0),
-    doubles_80(any_form, words, 32, 32, 32, 2, 4, 4, 3, 2))
+add({ tenths(1, 64, 64, nil, 15) }, doubles_80(any, words, 64, 64, 16, 4, 4, 4, 4, 4))
+add(nil, doubles_80(any, words, 128, 128, 16, 8, 8, 4, 3, 0), doubles_80(any, words, 64, 64, 16, 4, 4, 4, 4, 0),
+    doubles_80(any, words, 32, 32, 32, 2, 4, 4, 3, 2))
 
 -- f32 of some hundred rows and columns: clusters that share k, with the largest tiles whose blocks nearly fill one wave or two; and small
 -- tiles where k is too short for that. Chosen on an H200: docs/results.md.
@@ -980,8 +1008,8 @@ local function floats_shared(tile_m, tile_n, items_n, stages, blocks, when)
     floats(floats_cluster, "k >= 96 and k <= 2560 and (" .. when .. ")", tile_m, tile_n, 16, 4, items_n, 8, stages, blocks)
 end
 floats_shared(64, 128, 8, 3, 2, tenths(2, 64, 128, 16, 20))
-floats_shared(64, 64, 4, 4, 2, tenths(2, 64, 64, 8, 10) .. " or " .. tenths(2, 64, 64, 16, 20))
-floats_shared(64, 64, 4, 4, 4, tenths(4, 64, 64, 16, 20) .. " or m >= 512 and " .. tenths(4, 64, 64, 5, 8))
+floats_shared(64, 64, 4, 4, 2, tenths(2, 64, 64, 8, 10) .. " or " .. tenths(2, 64, 64, 16, 20) .. " or k < 256 and " .. tenths(2, 64, 64, 7, 8))
+floats_shared(64, 64, 4, 4, 4, tenths(4, 64, 64, 13, 20) .. " or m >= 512 and " .. tenths(4, 64, 64, 5, 8))
 floats_shared(32, 64, 4, 4, 4, "(k < 256 or " .. tenths(4, 32, 64, 5) .. ") and " .. tenths(4, 32, 64, nil, 20))
 floats_shared(16, 64, 4, 4, 8, tenths(8, 16, 64, nil, 20))
 floats(floats_async, "k < 128 and " .. tenths(1, 32, 32, nil, 60), 32, 32, 16, 4, 4, 8, 4, 0)
@@ -989,6 +1017,7 @@ floats(floats_async, "k < 128 and " .. tenths(1, 32, 64, nil, 60), 32, 64, 16, 4
 floats(floats_async, "k < 128 and " .. tenths(1, 64, 32, nil, 60), 64, 32, 16, 4, 4, 8, 4, 0)
 
 types = "T ~= 'i32'" -- of which nothing was measured
+local four = "sizeof(T) == 4"
 add({ gpu, "m * n <= 1 << 15", "k < 1024" }, async("nn", 16, 64, 16, 4, 4, 8, false, true, 4, 0))
 -- Few columns of a row-major A, and few rows by a B transposed: words along k. On an H200 in f32 1.2 to 1.5 times as fast as element by
 -- element. The same without whole rows of one side.
@@ -1028,11 +1057,18 @@ add({ gpu, deep, "2 * " .. tiles(128, 128) .. " <= " .. sms }, async("nn", 128, 
 -- Rows of any length, where parts of k are long or blocks many; and where large tiles leave many multiprocessors idle.
 local few_waves = tiles(128, 128) .. " <= 3 * " .. sms
 local enough = "2 * " .. tiles(128, 128) .. " >= " .. sms .. " or k >= 2048 and 4 * " .. tiles(128, 128) .. " > " .. sms
-add({ gpu, "k < 512", few_waves, tiles(64, 64) .. " >= " .. sms }, async(any_form, 64, 64, 16, 8, 4, 8, false, false, 3, 0))
+for _, pair in ipairs { { "m >= n", 128, 64, 8 }, { "m < n", 64, 128, 16 } } do
+    local when, tile_m, tile_n, tile_k = table.unpack(pair)
+    add({ gpu, four, "k >= 128", "k < 512", when, tenths(2, tile_m, tile_n, 9, 20) },
+        shared(any, tile_m, tile_n, tile_k, 4, 8, 8, false, false, 2, 2))
+end
+add({ gpu, four, "k >= 128", "k < 512", tenths(2, 64, 64, 10, 20) }, shared(any, 64, 64, 16, 4, 4, 8, false, false, 4, 2))
+add({ gpu, "k < 128", few_waves, tiles(64, 64) .. " >= 2 * " .. sms }, async(any, 64, 64, 16, 4, 8, 8, false, false, 3, 0))
+add({ gpu, "k < 512", few_waves, tiles(64, 64) .. " >= " .. sms }, async(any, 64, 64, 16, 8, 4, 8, false, false, 3, 0))
 add({ gpu, many_idle, few_waves, enough }, streamed("nn nt", 128, 128, 16, 8, 8, 8, false, true, 3, 1),
     streamed("tn tt", 128, 128, 16, 8, 8, 8, true, true, 3, 1), streamed("nn", 128, 128, 16, 8, 8, 8, false, false, 3, 1))
 add({ gpu, few_waves, "k >= 1024 or 2 * " .. tiles(64, 128) .. " > " .. sms, "4 * " .. tiles(64, 64) .. " >= " .. sms },
-    streamed(any_form, 64, 64, 16, 8, 4, 8, false, false, 3, 3))
+    streamed(any, 64, 64, 16, 8, 4, 8, false, false, 3, 3))
 -- What few blocks have to share: clusters that all run at the same time.
 add({ gpu, "k <= 1024", "3 * " .. tiles(32, 64) .. " <= 2 * " .. sms }, shared("nn", 32, 64, 16, 4, 4, 8, false, true, 4, 3))
 add({ gpu, "k <= 1024", "2 * " .. tiles(64, 64) .. " <= " .. sms }, shared("nn", 64, 64, 16, 4, 4, 8, false, true, 4, 2))
@@ -1072,7 +1108,6 @@ add({ gpu, "n <= 32" }, async("nn", 64, 32, 16, 4, 4, 8, false, true, 4, 4), asy
 add({ gpu }, async("nn", 64, 64, 16, 8, 4, 8, false, true, 3, 2), async("nn", 64, 64, 16, 8, 4, 8, false, true, 4, 0))
 add({ gpu }, async("nn", 128, 128, 8, 8, 8, 8, false, true, 3, 0))
 -- Where only rows of A are whole words.
-local four = "sizeof(T) == 4"
 add({ gpu, four, very_deep, "m > 16", "n > 16", tiles(32, 32) .. " <= " .. sms }, blocked_tiles("nn", 32, 32, 16, 4, 4, 8, true, false, 8))
 add({ gpu, four, "m > 64", "n > 32", tiles(128, 64) .. " >= 3 * " .. sms }, blocked_tiles("nn", 128, 64, 8, 8, 8, 8, true, false, 0))
 -- The same of rows of any length; three stages where those of A are whole words.

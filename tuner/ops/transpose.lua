@@ -148,6 +148,7 @@ for _, bytes in ipairs { 1, 2, 4 } do
     tall(bytes, 256 * K, 8, 128, access, 128, 0, small)
     wide(bytes, 256 * K, 8, 128, access, 256, 0, small)
 end
+tall(1, 512 * K, 33, 128, 4, 256, 1, small .. " and n % 8 == 0")
 tall(1, 512 * K, 33, 128, 4, 256, 0, small)
 for _, bytes in ipairs { 1, 2, 4, 8, 16 } do
     tall(bytes, 2 * M, 1, 8192 // bytes, math.max(8, bytes), 256, 0)
@@ -157,12 +158,16 @@ end
 -- Few columns.
 local odd, even = "n % 2 == 1", "n % 2 == 0"
 tall(1, 2 * M, 3, 4096, 4, 256, 0)
+tall(1, 2 * M, 8, 1024, 4, 256, 1, "n == 8")
 tall(1, 2 * M, 8, 2048, 4, 256, 0)
 default(1, 1, 2 * M, { "n <= 32" }, "block", block(32, 512, 4, 16, 128))
+default(1, 1, 2 * M, { "n > 16 and n <= 32" }, "block", block(32, 512, 4, 8, 128))
+tall(1, 2 * M, 33, 512, 4, 256, 1, "n > 8 and n % 8 == 0")
 tall(1, 2 * M, 11, 1024, 8, 256, 0)
 tall(1, 2 * M, 16, 512, 8, 256, 0)
-tall(1, 2 * M, 33, 128, 4, 256, 0)
+tall(1, 2 * M, 33, 512, 4, 256, 0)
 tall(2, 2 * M, 3, 2048, 8, 256, 0)
+tall(2, 2 * M, 8, 512, 8, 256, 1, "n == 8")
 tall(2, 2 * M, 8, 1024, 8, 256, 0)
 tall(2, 2 * M, 11, 512, 8, 128, 1)
 tall(2, 2 * M, 16, 256, 8, 128, 1)
