@@ -886,7 +886,8 @@ add({ "n <= 64" }, wg_packed("nn nt", 128, 64, 8, 2, 1))
 add(nil, wg_packed_both("tn tt", 128, 128, 5, 2, 1), wg_packed_both("tn tt", 128, 64, 8, 1, 2))
 add({ "2 * " .. tiles(64, 64) .. " >= " .. sms }, wg_packed_alone("nn nt tn tt", 64, 64, 8, 1, false, 0))
 add(nil, cluster("nn nt", 64, 64, 32, 32, 32, 2, 8, false), cluster("nn nt", 32, 32, 32, 16, 16, 2, 4, false))
--- Small and shallow products of any form, most of which took plain tiles four times as long.
+-- Small and shallow products of any form.
+add({ "sizeof(T) == 2", "k <= 40", "batch * m * n <= 1 << 15" }, { { variant = "tile", TILE = 8, PAD = 0 } })
 local tiny = { "sizeof(T) == 2", "m <= 16", "n <= 16", "k < 512" }
 for _, lanes in ipairs { 64, 32 } do
     for _, cols in ipairs { 8, 4 } do
@@ -908,10 +909,20 @@ add({ "4 * " .. tiles(128, 128) .. " <= " .. sms }, wg_packed_alone("tn tt", 128
 add({ tiles(128, 128) .. " > 2 * " .. sms }, wg("nn tn tt", 128, 256, 3, 2, false, 0))
 add({ tiles(64, 64) .. " > " .. sms }, of("wgmma", copied_names, copied_fixed)("nn tn tt", false, 128, 64, 8, 1, 4))
 add(nil, wg("nn tn tt", 64, 64, 8, 1, false, 0))
--- What is left, what is deep, and what devices before Hopper have.
-add(nil, warps("nn nt tn tt", 128, 128, 32, 64, 32, 4, 0), warps("nn", 64, 64, 64, 32, 32, 4, 2),
-    warps_packed("nn nt", 64, 64, 64, 32, 32, 4, 0))
-add(nil, warps("nn nt", 16, 64, 64, 16, 16, 4, 2), warps("nn nt", 16, 64, 64, 16, 16, 4, 0), warps("nn", 64, 16, 64, 16, 16, 4, 2))
+-- What is left, what is deep, and what devices before Hopper have, on which none of these was timed.
+add(nil, warps(any, 128, 128, 32, 64, 32, 4, 0), warps("nn", 64, 64, 64, 32, 32, 4, 2))
+for _, list in ipairs { warps, warps_packed } do
+    for _, fill in ipairs { 0, 4, 2 } do
+        add({ "m <= 16" }, list(any, 16, 64, 64, 16, 16, 4, fill))
+        add({ "n <= 16" }, list(any, 64, 16, 64, 16, 16, 4, fill))
+        add({ "m <= 32" }, list(any, 32, 64, 64, 32, 16, 4, fill))
+        add({ "n <= 32" }, list(any, 64, 32, 64, 16, 32, 4, fill))
+    end
+end
+add({ tiles(128, 128) .. " >= " .. sms }, warps_packed(any, 128, 128, 32, 64, 32, 4, 0))
+for _, fill in ipairs { 0, 2 } do
+    add(nil, warps_packed(any, 64, 64, 64, 32, 32, 4, fill), warps(any, 64, 64, 64, 32, 32, 4, fill))
+end
 
 -- Of the other types one row; what is small; what is deep.
 add(nil, one_row("nn", true, true, 256, 32, 1))
