@@ -92,6 +92,7 @@ struct lexer {
 
 /* Goes on to the next token; for the first, start from { .text = text }. */
 void lex_next(struct lexer *l);
+bool lex_is(const struct lexer *l, const char *word); /* the current token */
 /* Puts the characters of the current TOK_STRING into out, which has room for l->len bytes. Returns how many there are, without the zero
  * at the end. */
 size_t lex_string(const struct lexer *l, char *out);

@@ -107,11 +107,6 @@ static void expect(struct compiler *c, enum token token, const char *what)
         fail_here(c, what);
 }
 
-static bool is_word(const struct lexer *l, const char *word)
-{
-    return strlen(word) == l->len && !memcmp(word, l->text + l->at, l->len);
-}
-
 static struct operand unknown_name(struct compiler *c)
 {
     const struct lexer *l = &c->lex;
@@ -120,7 +115,7 @@ static struct operand unknown_name(struct compiler *c)
         buf_fmt(&known, "%s%s", i ? ", " : "", c->scope->names[i]);
     int len = l->len < 64 ? (int)l->len : 64;
     for (int i = 0; i < c->scope->nlate; i++)
-        if (!c->failed && is_word(l, c->scope->late[i]))
+        if (!c->failed && lex_is(l, c->scope->late[i]))
             c->failed = err_set(c->err, ERR_INVALID,
                                 "column %zu: '%.*s' is a scalar, which callers give at each launch: no expression can use it",
                                 l->at + 1, len, l->text + l->at);
@@ -134,7 +129,7 @@ static struct operand unknown_name(struct compiler *c)
 static struct operand name(struct compiler *c)
 {
     int slot = 0;
-    while (slot < c->scope->n && !is_word(&c->lex, c->scope->names[slot]))
+    while (slot < c->scope->n && !lex_is(&c->lex, c->scope->names[slot]))
         slot++;
     if (slot == c->scope->n || slot > UINT16_MAX)
         return unknown_name(c);
@@ -161,7 +156,7 @@ static int after(struct operand x, int dst)
 static struct operand type_argument(struct compiler *c, int dst)
 {
     for (int i = 0; c->lex.token == TOK_NAME && dtype_at(i); i++) {
-        if (is_word(&c->lex, dtype_at(i)->name)) {
+        if (lex_is(&c->lex, dtype_at(i)->name)) {
             lex_next(&c->lex);
             return constant(c, val_str(dtype_at(i)->name));
         }
@@ -222,7 +217,7 @@ static struct operand name_or_call(struct compiler *c, int dst)
     if (ahead.token != TOK_OPEN)
         return name(c);
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        if (is_word(&c->lex, functions[i].name)) {
+        if (lex_is(&c->lex, functions[i].name)) {
             size_t at = c->lex.at;
             c->lex = ahead;
             lex_next(&c->lex);
@@ -311,8 +306,8 @@ int expr_compile(const char *text, const struct scope *scope, struct expr **out,
     lex_next(&c.lex);
     struct operand x = subexpression(&c, 0, 0);
     if (c.lex.token != TOK_END)
-        fail_here(&c, is_word(&c.lex, "in") ? "an operator is missing (x in [1, 2] is written x == 1 or x == 2)"
-                                            : "an operator is missing");
+        fail_here(&c, lex_is(&c.lex, "in") ? "an operator is missing (x in [1, 2] is written x == 1 or x == 2)"
+                                           : "an operator is missing");
     emit(&c, OP_RETURN, x, x, 0, 0);
     if (c.failed)
         expr_free(e);

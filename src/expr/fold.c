@@ -82,15 +82,10 @@ static struct part fold_operation(struct folder *f, size_t start, bool values, b
     return p;
 }
 
-static bool is(const struct folder *f, const char *word)
-{
-    return strlen(word) == f->lex.len && !memcmp(word, f->lex.text + f->lex.at, f->lex.len);
-}
-
 static struct part fold_call(struct folder *f)
 {
     size_t start = f->out->len;
-    bool values = !is(f, "sizeof"), truth = is(f, "ispow2");
+    bool values = !lex_is(&f->lex, "sizeof"), truth = lex_is(&f->lex, "ispow2");
     put_token(f);
     do {
         buf_str(f->out, f->lex.token == TOK_COMMA ? ", " : "(");
@@ -105,7 +100,7 @@ static struct part fold_name(struct folder *f)
 {
     struct part p = { .start = f->out->len, .kind = OTHER }; /* sizes, and what a device has: no truth values */
     int i = 0;
-    while (i < f->known->n && !is(f, f->known->names[i]))
+    while (i < f->known->n && !lex_is(&f->lex, f->known->names[i]))
         i++;
     put_token(f);
     return i < f->known->n ? fold_literal(f, p.start, f->known->values[i]) : p;

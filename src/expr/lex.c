@@ -139,6 +139,11 @@ size_t lex_string(const struct lexer *l, char *out)
     return n;
 }
 
+bool lex_is(const struct lexer *l, const char *word)
+{
+    return strlen(word) == l->len && !memcmp(word, l->text + l->at, l->len);
+}
+
 void lex_next(struct lexer *l)
 {
     l->at += l->len;

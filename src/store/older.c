@@ -192,7 +192,6 @@ static void config_json(sqlite3_context *context, int n, sqlite3_value **v)
 /* ---- SQL of older versions */
 
 enum { ALIKE = 4 }; /* a version whose tables are those of the newest */
-static const char *const newest_version = "PRAGMA user_version = 5";
 
 /* Puts the lines that are for a version; and before a line of dashes db/schema.sql. */
 static void put_lines(struct buf *out, const char *text, int version)
@@ -267,7 +266,7 @@ int older_migrate(struct store *s, int version, struct err *err)
 {
     struct buf sql = { 0 };
     if (version == ALIKE) {
-        buf_str(&sql, newest_version);
+        buf_fmt(&sql, "PRAGMA user_version = %d", SCHEMA_VERSION);
         return run(s, &sql, err);
     }
     put_lines(&sql, older_views_sql, version);

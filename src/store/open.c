@@ -13,7 +13,6 @@
 
 enum {
     APPLICATION_ID = 1668641902, /* as in db/schema.sql */
-    SCHEMA_VERSION = 5,
     BUSY_MS = 10000,
     BUSY_SOON_MS = 100,
     MAX_CELL = 160 << 20, /* bytes of a row */

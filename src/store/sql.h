@@ -133,6 +133,7 @@ int sql_write(struct store *s, struct err *err, const char *sql, const char *let
 /* ERR_CORRUPT with the path and these words. */
 int store_damaged(struct store *s, struct err *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
+enum { SCHEMA_VERSION = 5 }; /* as in db/schema.sql */
 /* Whether the file's definitions are those of a text like db/schema.sql; ERR_CORRUPT with a line if they are not: src/store/schema.c. */
 int schema_check(struct store *s, const char *text, struct err *err);
 extern const char *const newest_schema;

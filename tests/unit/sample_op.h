@@ -4,8 +4,7 @@
 
 #include "model/devspec.h"
 #include "model/op.h"
-
-#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
+#include "unit.h"
 
 /* A device with room for these ops. */
 static const struct devspec roomy = {

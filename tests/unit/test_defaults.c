@@ -6,8 +6,6 @@
 #include "op/load.h"
 #include "unit.h"
 
-#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
-
 enum { SIDES = 72, APART = 8 /* what asks for aligned rows has a kernel at each second, fourth or eighth side only */ };
 
 struct choice {

@@ -6,8 +6,6 @@
 
 /* The first have values already. */
 static const char *const names[] = { "A", "B", "P", "Q", "S", "x", "y", "z", "T" };
-#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
-
 enum { KNOWN = 5, NAMES = 9, ROUNDS = 60000 };
 
 static const struct {
@@ -37,9 +35,19 @@ static const struct {
     { "P and x > 1 or (x > 0 and 5 or y > 0 and 6)", "P and x > 1 or (x > 0 and 5 or y > 0 and 6)" },
 };
 
-static void fold(const char *text, const struct val *values, struct buf *out)
+static struct val values[KNOWN];
+
+static int set_up(void **state)
 {
-    const struct bound_names known = { names, values, KNOWN };
+    (void)state;
+    const struct val all[KNOWN] = { val_int(6), val_int(-4), val_bool(true), val_bool(false), val_str("nn") };
+    memcpy(values, all, sizeof values);
+    return 0;
+}
+
+static void fold(const char *text, const struct val *bound, struct buf *out)
+{
+    const struct bound_names known = { names, bound, KNOWN };
     buf_clear(out);
     expr_fold(text, &known, out);
 }
@@ -47,7 +55,6 @@ static void fold(const char *text, const struct val *values, struct buf *out)
 static void leaves_what_is_not_known(void **state)
 {
     (void)state;
-    const struct val values[KNOWN] = { val_int(6), val_int(-4), val_bool(true), val_bool(false), val_str("nn") };
     struct buf left = { 0 };
     for (int i = 0; i < COUNT(examples); i++) {
         fold(examples[i].text, values, &left);
@@ -183,18 +190,22 @@ static void has_the_value_of_the_whole(void **state)
     buf_free(&left);
 }
 
+static void put_nested(struct buf *out, int depth, const char *inside)
+{
+    for (int i = 0; i < depth; i++)
+        buf_str(out, "(");
+    buf_str(out, inside);
+    for (int i = 0; i < depth; i++)
+        buf_str(out, ")");
+}
+
 static void says_that_memory_ran_out(void **state)
 {
     (void)state;
-    const struct val values[KNOWN] = { val_int(6), val_int(-4), val_bool(true), val_bool(false), val_str("nn") };
     const struct bound_names known = { names, values, KNOWN };
     struct buf text = { 0 };
     buf_str(&text, "x > 1 and ");
-    for (int i = 0; i < 170; i++)
-        buf_str(&text, "(");
-    buf_str(&text, "A * B > 3");
-    for (int i = 0; i < 170; i++)
-        buf_str(&text, ")");
+    put_nested(&text, 170, "A * B > 3");
     bool failed = true;
     for (int n = 0; failed; n++) {
         struct buf left = { 0 };
@@ -214,14 +225,9 @@ static void says_that_memory_ran_out(void **state)
 static void stays_within_the_depth(void **state)
 {
     (void)state;
-    const struct val values[KNOWN] = { val_int(6), val_int(-4), val_bool(true), val_bool(false), val_str("nn") };
     for (int depth = 190; depth < 200; depth++) {
         struct buf text = { 0 }, left = { 0 };
-        for (int i = 0; i < depth; i++)
-            buf_str(&text, "(");
-        buf_str(&text, "B       + x");
-        for (int i = 0; i < depth; i++)
-            buf_str(&text, ")");
+        put_nested(&text, depth, "B       + x");
         struct expr *e = compiled(text.data);
         fold(text.data, values, &left);
         struct expr *rest = compiled(left.data);
@@ -241,5 +247,5 @@ int main(void)
         cmocka_unit_test(says_that_memory_ran_out),
         cmocka_unit_test(stays_within_the_depth),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, set_up, NULL);
 }

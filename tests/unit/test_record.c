@@ -6,8 +6,6 @@
 #include "model/serial.h"
 #include "unit.h"
 
-#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
-
 static void outcomes(void **state)
 {
     (void)state;

@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
+
 /* A call that returns an error code; for tests with a `struct err err` that it fills. */
 #define OK(...)                                                                                                                    \
     do {                                                                                                                           \

@@ -770,9 +770,9 @@ add({ "not " .. misaligned, tiles(64, 128) .. " <= " .. sms, "16 * " .. tiles(64
     wg("nn nt", 64, 128, 8, 1, true, 0))
 add({ larger, "10 * alignup(m, 104) <= 11 * m" }, wg_cluster("nn nt", true, 104, 64, 8, 1, 1, 4))
 add({ larger, "10 * alignup(m, 88) <= 11 * m" }, wg_cluster("nn nt", true, 88, 64, 8, 1, 4, 1))
-add({ "k >= 256", "k <= 8192", larger }, wg_cluster("nn nt tn tt", false, 128, 64, 8, 1, 1, 4))
+add({ "k >= 256", "k <= 8192", larger }, wg_cluster(any, false, 128, 64, 8, 1, 1, 4))
 add({ "k >= 1024", "m > 64", "m <= 96" }, wg_shared_k("nn nt", 8, true, 96, 64))
-add({ "k >= 1024" }, wg_shared_k("nn nt tn tt", 8, false, 64, 64))
+add({ "k >= 1024" }, wg_shared_k(any, 8, false, 64, 64))
 -- What the busiest multiprocessor computes by tiles of 128 x tile_n in clusters of down x across; and whether that is less by a ninth at
 -- least than with other tiles.
 local function work_of(tile_n, down, across)
@@ -793,24 +793,23 @@ add({ "7 * alignup(m, 192) <= 8 * m", table.unpack(once(192, 256, 2, 10)) }, wg_
 add(once(256, 192, 4, 10), wg_cluster("nn", false, 64, 192, 6, 1, 4, 1))
 add({ "5 * alignup(m, 256) <= 6 * m", table.unpack(once(256, 128, 2, 9)) }, wg_cluster("nn nt", false, 128, 128, 6, 2, 2, 1))
 add({ prefers(work_of(192, 2, 1), work_of(256, 1, 1)) }, wg_cluster("nn nt", false, 128, 192, 4, 2, 2, 1))
-add(nil, wg("nn nt tn tt", 128, 256, 3, 2, true, 0), wg("nt", 128, 256, 3, 2, false, 0))
+add(nil, wg(any, 128, 256, 3, 2, true, 0), wg("nt", 128, 256, 3, 2, false, 0))
 -- Lines that are not aligned take twice as long: pairs of blocks share them, if all run at the same time.
 add({ misaligned, tiles(64, 128) .. " <= " .. sms, "2 * " .. tiles(64, 128) .. " >= " .. sms },
     wg_cluster("nn nt", false, 64, 128, 8, 1, 2, 1))
-add(nil, wg("nn nt", 64, 128, 8, 1, true, 0), wg("nn nt tn tt", 64, 64, 12, 1, true, 0), wg("nn nt tn tt", 64, 64, 8, 1, true, 0),
+add(nil, wg("nn nt", 64, 128, 8, 1, true, 0), wg(any, 64, 64, 12, 1, true, 0), wg(any, 64, 64, 8, 1, true, 0),
     wg("nt", 64, 64, 8, 1, false, 0))
 -- By clusters without wgmma what is newer than Hopper, which has no wgmma.
 add({ "m > 16", "m <= 32", "2 * " .. tiles(32, 64) .. " <= " .. sms }, cluster("nn", 32, 64, 64, 16, 16, 8, 2, true))
 add(nil, cluster("nn nt", 16, 64, 64, 16, 16, 4, 8, true), cluster("nn", 64, 16, 64, 16, 16, 4, 8, true),
     cluster("nn nt", 64, 64, 64, 32, 32, 4, 4, true))
 -- The same of rows that are no whole words. Those of a long side, if the other is short, or of a deep product, lanes bring: that copies nothing.
-local function wg_lanes(lanes)
-    return of("wgmma_lanes" .. (lanes == "ab" and "" or "_" .. lanes), "BRINGERS STAGES SWAP TILE_M TILE_N FILL CLUSTER_K", {
-        CONSUMERS = 1, WIDE_C = false, GROUP = 8, CLUSTER_M = 1, CLUSTER_N = 1,
+local function wg_lanes(lanes, bringers)
+    return of("wgmma_lanes" .. (lanes == "ab" and "" or "_" .. lanes), "SWAP TILE_M TILE_N FILL CLUSTER_K", {
+        BRINGERS = bringers, STAGES = bringers == 4 and 4 or 6, CONSUMERS = 1, WIDE_C = false, GROUP = 8, CLUSTER_M = 1, CLUSTER_N = 1,
         LANES_A = lanes ~= "b", LANES_B = lanes ~= "a",
     })
 end
-local wg_lanes_both = wg_lanes "ab"
 local function few_parts(tile_m, tile_n)
     return "12 * " .. tiles(tile_m, tile_n) .. " <= " .. sms
 end
@@ -818,9 +817,9 @@ end
 for _, side in ipairs { "a", "b" } do
     local swap, few, tile_m, tile_n = side == "a", side == "a" and "m" or "n", side == "a" and 32 or 64, side == "a" and 64 or 32
     add({ "k >= 32768", few .. " > 16", few .. " <= 32", few_parts(tile_m, tile_n) },
-        wg_lanes(side)("nn tn tt", 4, 4, swap, tile_m, tile_n, 1, false))
+        wg_lanes(side, 4)("nn tn tt", swap, tile_m, tile_n, 1, false))
     add({ "k >= 32768", "min(m, n) > 32", "min(m, n) <= 128", few_parts(64, 128) },
-        wg_lanes(side)("nn tn tt", 3, 6, false, 64, 128, 1, false))
+        wg_lanes(side, 3)("nn tn tt", false, 64, 128, 1, false))
 end
 -- For tiles that have all of a short side: `rule` gets the condition that it is short, how long it may be, that k is deep and has to be cut, that
 -- the other side is one for the engine, and what makes defaults of a form.
@@ -830,23 +829,23 @@ local function by_short_side(rule)
             local size, other, words, swap, tile_m, tile_n = table.unpack(short)
             rule(size .. " <= " .. few .. " and " .. size .. " <= " .. other, few, "k >= 8192 and " .. few_parts(tile_m, tile_n),
                 words .. " and " .. other .. " > 256", function(forms, parts)
-                    return wg_lanes_both(forms, few <= 32 and 4 or 3, few <= 32 and 4 or 6, swap, tile_m, tile_n, parts and 1 or 0, not parts)
+                    return wg_lanes("ab", few <= 32 and 4 or 3)(forms, swap, tile_m, tile_n, parts and 1 or 0, not parts)
                 end)
         end
     end
 end
 by_short_side(function(short, few, deep, words, lanes)
     if few <= 32 then
-        add({ short, deep }, lanes("nn nt tn tt", true))
+        add({ short, deep }, lanes(any, true))
     end
     -- Only of row-major A and B there are kernels that copy one side alone.
     add({ short, "not (" .. deep .. ")", "k >= 1024", "not (" .. words .. ")" }, lanes "nn")
     add({ short, "not (" .. deep .. ")", "k >= 128" }, lanes "nt tn tt")
 end)
 add({ "m <= 80", "m <= n", "k >= 1024", "k < 8192 or not (" .. few_parts(80, 64) .. ")", "not " .. whole.b },
-    wg_lanes_both("nn", 3, 6, true, 80, 64, 0, true))
+    wg_lanes("ab", 3)("nn", true, 80, 64, 0, true))
 add({ "k >= 8192", "k >= 32768 or not (" .. whole.a .. " or " .. whole.b .. ")", "min(m, n) <= 128", few_parts(64, 64) },
-    wg_lanes_both("nn nt tn tt", 3, 6, false, 64, 64, 1, false))
+    wg_lanes("ab", 3)(any, false, 64, 64, 1, false))
 -- What is small is faster without copies of A and B, too.
 add({ very_deep, "4 * " .. tiles(128, 128) .. " <= " .. sms }, wg_packed_alone("nn", 128, 128, 4, 2, false, 1))
 for _, few in ipairs { 16, 32 } do
@@ -859,7 +858,7 @@ add({ deep, many, "8 * " .. tiles(64, 64) .. " <= " .. sms }, wg_packed_shared_k
 add({ "k >= 1024", many, "m > 64", full, "3 * " .. tiles(96, 128) .. " <= " .. sms }, wg_packed_shared_k("nn nt", 6, true, 96, 128))
 add({ "k >= 512", many, "m > 64", "2 * " .. tiles(128, 64) .. " <= " .. sms }, wg_packed_shared_k("nn nt", 6, true, 128, 64))
 add({ "k >= 512 or k >= 256 and 4 * " .. tiles(64, 64) .. " >= " .. sms, many, "2 * " .. tiles(64, 64) .. " <= " .. sms },
-    wg_packed_shared_k("nn nt tn tt", 8, false, 64, 64))
+    wg_packed_shared_k(any, 8, false, 64, 64))
 add(nil, cluster("nn", 16, 64, 64, 16, 16, 2, 8, false))
 add({ "m <= 32" }, cluster("nt tn tt", 16, 64, 64, 16, 16, 2, 8, false))
 add({ "n <= 32" }, cluster("nt tn tt", 64, 16, 64, 16, 16, 2, 8, false))
@@ -874,17 +873,17 @@ add({ "k <= 64", "min(m, n) > 32", tiles(32, 64) .. " <= 2 * " .. sms }, cluster
 add({ "k <= 64", "min(m, n) > 32", tiles(64, 64) .. " <= 4 * " .. sms }, cluster(any, 64, 64, 32, 32, 32, 2, 1, false))
 -- In pairs of blocks, which read half as much of one side: pairs across where few tiles below each other are an odd number. The largest
 -- tiles of those with which the busiest multiprocessor computes least, nearly.
-add({ tiles(128, 64) .. " <= " .. sms, "n > 64" }, wg_packed_both("nn nt tn tt", 128, 64, 8, 1, 4), wg_packed("nn nt tn tt", 128, 64, 8, 1, 2))
+add({ tiles(128, 64) .. " <= " .. sms, "n > 64" }, wg_packed_both(any, 128, 64, 8, 1, 4), wg_packed(any, 128, 64, 8, 1, 2))
 for _, pair in ipairs { { "m < 2048 and ceildiv(m, 128) % 2 == 1", 1, 2 }, { "true", 2, 1 } } do
     local when, down, across = table.unpack(pair)
     local of_128, of_192, of_256 = work_of(128, down, across), work_of(192, down, across), work_of(256, down, across)
-    add({ when, prefers(of_128, of_192, of_256) }, wg_packed("nn nt tn tt", 128, 128, 5, down, across))
+    add({ when, prefers(of_128, of_192, of_256) }, wg_packed(any, 128, 128, 5, down, across))
     add({ when, prefers(of_192, of_256) }, wg_packed("nn nt", 128, 192, 4, down, across))
     add({ when }, wg_packed("nn nt", 128, 256, 3, down, across))
 end
 add({ "n <= 64" }, wg_packed("nn nt", 128, 64, 8, 2, 1))
 add(nil, wg_packed_both("tn tt", 128, 128, 5, 2, 1), wg_packed_both("tn tt", 128, 64, 8, 1, 2))
-add({ "2 * " .. tiles(64, 64) .. " >= " .. sms }, wg_packed_alone("nn nt tn tt", 64, 64, 8, 1, false, 0))
+add({ "2 * " .. tiles(64, 64) .. " >= " .. sms }, wg_packed_alone(any, 64, 64, 8, 1, false, 0))
 add(nil, cluster("nn nt", 64, 64, 32, 32, 32, 2, 8, false), cluster("nn nt", 32, 32, 32, 16, 16, 2, 4, false))
 -- Small and shallow products of any form.
 add({ "sizeof(T) == 2", "k <= 40", "batch * m * n <= 1 << 15" }, { { variant = "tile", TILE = 8, PAD = 0 } })
@@ -902,7 +901,7 @@ for _, blocks in ipairs { 4, 2, 1 } do
         cluster(any, 32, 64, 32, 32, 16, 2, blocks, false), cluster(any, 64, 32, 32, 16, 32, 2, blocks, false))
 end
 -- Larger ones.
-add({ "k < 1024" }, wg_lanes_both(any, 3, 6, true, 64, 64, 0, true))
+add({ "k < 1024" }, wg_lanes("ab", 3)(any, true, 64, 64, 0, true))
 add({ "k < 1024" }, wg_packed_alone(any, 64, 64, 8, 1, true, 0), wg_packed_alone(any, 64, 64, 8, 1, false, 0))
 add({ "4 * " .. tiles(128, 128) .. " <= " .. sms }, wg_packed_alone("tn tt", 128, 128, 4, 2, false, 1))
 -- Rows of C that are no whole words, beside such of A and B.
@@ -1011,7 +1010,7 @@ add(nil, doubles_80(any, words, 128, 128, 16, 8, 8, 4, 3, 0), doubles_80(any, wo
 -- tiles where k is too short for that. Chosen on an H200: docs/results.md.
 types = "T == 'f32'"
 local function floats(list, when, ...)
-    for _, w in ipairs { { "nn tn tt", "both" }, { "nn nt", "b" }, { "nn nt tn tt", "neither" } } do
+    for _, w in ipairs { { "nn tn tt", "both" }, { "nn nt", "b" }, { any, "neither" } } do
         add({ gpu, "min(m, n) > 8", when }, list(w[1], w[2], ...))
     end
 end
@@ -1108,7 +1107,7 @@ add(nil, blocked_tiles("nn", 128, 256, 8, 16, 8, 8, true, true, 0))
 add({ gpu, tiles(128, 128) .. " <= 6 * " .. sms }, async("tn", 64, 128, 16, 8, 8, 8, true, true, 3, 0))
 add({ gpu, "2 * " .. waves(128, 256) .. " <= " .. waves(128, 128) .. " + 1" }, blocked_tiles("nt tn tt", 128, 256, 8, 16, 8, 8, true, true, 0))
 types = nil
-add(nil, blocked_tiles("nn nt tn tt", 128, 128, 16, 8, 8, 8, true, true, 0))
+add(nil, blocked_tiles(any, 128, 128, 16, 8, 8, 8, true, true, 0))
 types = "T ~= 'i32'"
 -- Few rows and few columns.
 add(nil, async("nn", 16, 128, 16, 4, 4, 8, false, true, 3, 4))
@@ -1136,17 +1135,17 @@ add(nil, async("nn", 128, 128, 8, 8, 8, 8, false, false, 3, 0))
 add({ gpu, tiles(128, 128) .. " >= " .. sms }, async("nt tn tt", 128, 128, 8, 8, 8, 8, false, false, 3, 0),
     async("tn tt", 128, 128, 8, 8, 8, 8, false, true, 3, 0))
 add({ gpu }, async("tn tt", 64, 64, 16, 8, 4, 8, false, true, 3, 2), async("tn tt", 64, 64, 16, 8, 4, 8, false, true, 3, 0))
-add({ gpu, "m <= 16" }, async("nn nt tn tt", 16, 128, 16, 4, 4, 8, false, false, 3, 4),
-    async("nn nt tn tt", 16, 128, 16, 4, 4, 8, false, false, 3, 0))
+add({ gpu, "m <= 16" }, async(any, 16, 128, 16, 4, 4, 8, false, false, 3, 4),
+    async(any, 16, 128, 16, 4, 4, 8, false, false, 3, 0))
 add({ gpu, "n <= 32" }, shared("nn", 128, 32, 16, 4, 4, 8, false, false, 3, 7),
-    async("nn nt tn tt", 64, 16, 16, 4, 4, 4, false, false, 4, 8), async("nn nt tn tt", 64, 16, 16, 4, 4, 4, false, false, 4, 0))
-add({ gpu, "m <= 32" }, async("nn nt tn tt", 32, 64, 16, 4, 4, 8, false, false, 3, 4),
-    async("nn nt tn tt", 32, 64, 16, 4, 4, 8, false, false, 3, 0))
-add({ gpu }, async("nn nt tn tt", 64, 64, 16, 8, 4, 8, false, false, 3, 2),
-    async("nn nt tn tt", 64, 64, 16, 8, 4, 8, false, false, 3, 0))
+    async(any, 64, 16, 16, 4, 4, 4, false, false, 4, 8), async(any, 64, 16, 16, 4, 4, 4, false, false, 4, 0))
+add({ gpu, "m <= 32" }, async(any, 32, 64, 16, 4, 4, 8, false, false, 3, 4),
+    async(any, 32, 64, 16, 4, 4, 8, false, false, 3, 0))
+add({ gpu }, async(any, 64, 64, 16, 8, 4, 8, false, false, 3, 2),
+    async(any, 64, 64, 16, 8, 4, 8, false, false, 3, 0))
 -- Plain ones for all that is left, the last of any form.
 types = nil
-add(nil, blocked_tiles("nn nt tn tt", 32, 32, 16, 4, 4, 8, false, false, 8), plain_tiles("nn any", 64, 64, 8, 4, 4))
+add(nil, blocked_tiles(any, 32, 32, 16, 4, 4, 8, false, false, 8), plain_tiles("nn any", 64, 64, 8, 4, 4))
 
 local plain = { "c", "alpha", "a", "b", "beta", "m", "n", "k", "ta", "tb", "lda", "ldb", "ldc" } -- what the plain variants take
 
