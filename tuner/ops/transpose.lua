@@ -35,6 +35,8 @@ local shared_fits = "* sizeof(T) <= min(49152, device.max_shared)"
 local stitch_groups = "ceildiv(m * sizeof(T), 4)"
 local stitch_bytes = "LENGTH * sizeof(T) * (" .. stitch_groups .. " * 4 // sizeof(T) + 1) + LENGTH * m * sizeof(T) + "
     .. "PAD * (LENGTH * m * sizeof(T) // 128 + 1) * 4"
+-- Whole columns, each in a multiple of 128 bytes: within these their vectors are swapped.
+local braid_bytes = "WIDTH // sizeof(T) * ceildiv(m * sizeof(T), 128) * 128"
 
 -- Of each variant two forms: of the same name, what most calls are for, one matrix without gaps; and NAME_strided for the others. They are the
 -- same template, with transpose_strided.h before it or without, so what one form needs costs the other nothing.
@@ -51,6 +53,7 @@ local strided = { -- those that have it, and what it needs
     tall = { "ldin <= 2 * n", needs_aligned_matrices(16, 1) }, -- gaps are read, too
     wide = { "ldout == m", needs_aligned_matrices(1, 16) },
     stitch = { "ldout == m", needs_aligned_matrices(4, 16) },
+    braid = { "ldout == m", needs_aligned_matrices(4, 1) },
     rows = { "GRID == 'x'" },
 }
 local function copy(t)
@@ -196,9 +199,10 @@ stitch(1, 2 * M, 12, 1024, 128, 4)
 stitch(1, 2 * M, 32, 512, 256, 2)
 stitch(1, 2 * M, 70, 256, 256, 2)
 any_form(1, 1, 2 * M, { "m > 128 and m < 600 and n >= 1000" }, "block", block(128, 256, 4, 8, 256))
+any_form(1, 1, 2 * M, { "m > 180 and m <= 384 and n >= 1000" }, "braid", { WIDTH = 256, THREADS = 512, BATCH = 4 })
+any_form(1, 1, 2 * M, { "m > 180 and m <= 768 and n >= 1000", "m % 16 ~= 0 or ldin % 4 ~= 0" }, "braid", { WIDTH = 128, THREADS = 512, BATCH = 4 })
 stitch(1, 2 * M, 160, 128, 256, 2)
-any_form(1, 1, 16 * M, { "m >= 192 and m <= 330 and m % 16 == 0" }, "weave", weave(256, 128, 32, 256, 8))
-stitch(1, 2 * M, 330, 64, 256, 2)
+stitch(1, 2 * M, 180, 64, 256, 2)
 wide(2, 2 * M, 3, 2048, 16, 128, 1)
 wide(2, 2 * M, 7, 1024, 16, 128, 1)
 stitch(2, 2 * M, 10, 512, 128, 4)
@@ -464,6 +468,29 @@ return op {
             },
             needs = { aligned("in", 4), aligned("out", 16) },
             launch = { kernel = "transpose", block = "THREADS", shared = stitch_bytes, grid = "ceildiv(n, LENGTH)" },
+        },
+        {
+            name = "braid", -- the same by words of rows that lie four apart
+            template = "transpose_braid.cu",
+            params = {
+                { "WIDTH", 128, 256, 64 },
+                { "THREADS", 256, 512, 128 },
+                { "BATCH", 4, 8, 2, 1 }, -- groups that a thread reads before it uses one
+            },
+            where = {
+                "sizeof(T) < 4 and m * sizeof(T) >= 16 and m * sizeof(T) <= 2048",
+                "n * sizeof(T) >= WIDTH", -- so that only the last vector of rows may reach behind the matrix
+                "THREADS % WIDTH == 0",
+                "BATCH * (THREADS // WIDTH) <= ceildiv(m * sizeof(T), 16)",
+                braid_bytes .. " <= min(114688, device.max_shared)",
+            },
+            needs = { aligned("in", 4), aligned("out", 16) },
+            launch = {
+                kernel = "transpose",
+                block = "THREADS",
+                shared = braid_bytes,
+                grid = "ceildiv(n, WIDTH // sizeof(T) - (4 // sizeof(T) - 1))",
+            },
         },
         {
             name = "rows", -- straight from memory to memory; a block moves a square of TILE, a thread TILE/ROWS elements
