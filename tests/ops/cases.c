@@ -20,7 +20,7 @@ static const char *const transpose_shapes[] = {
     "m=1,n=1,ldin=3,ldout=2,batch=3",
     "m=113,n=277,ldin=281,ldout=115",
     "m=64,n=150,ldin=160,ldout=80,batch=2",
-    "m=33,n=36,batch=4",
+    "m=33,n=100,batch=4",
     "m=3,n=1111,ldin=1117,batch=4",
     "m=1100,n=5,ldin=8,ldout=1101,batch=3",
     NULL,
