@@ -1,16 +1,8 @@
-// out[j][i] = in[i][j] of elements smaller than a word, for up to some hundreds of rows that begin anywhere: transpose_weave.h. A block has whole
-// columns, which are one contiguous piece of out. Its vectors that lie within a column are written first, then the seams, where a column ends
-// within a vector and the next one begins.
+// out[j][i] = in[i][j] of elements smaller than a word, for up to some hundreds of rows that begin anywhere: transpose_weave.h. A block has
+// whole columns, which are one contiguous piece of out. Its vectors that lie within a column are written first, then the seams, where a column
+// ends within a vector and the next one begins.
 #include "transpose_weave.h"
 #define LANES (THREADS / EACH) // threads that write the same columns
-
-// Vector v of column c.
-DEVICE union vector vector_at(SHARED const WORD *tile, uint32 c, uint32 v, uint32 pitch)
-{
-    union vector out;
-    out.all = *(SHARED const uint4 *)(tile + place(c, v, pitch));
-    return out;
-}
 
 // The vector where column c - 1 ends, with its last `behind` elements, and c begins. What is not of the block's columns is not written.
 DEVICE void write_seam(GLOBAL T_bits *to, SHARED const WORD *tile, uint32 c, uint32 columns, uint32 behind, uint32 m, uint32 pitch)
@@ -50,8 +42,8 @@ DEVICE void write_columns(GLOBAL T_bits *strip, SHARED const WORD *tile, uint32 
     if (!each || y >= columns)
         return;
     const struct weave weave = weave_from(start, y);
-    const uint32 down = LANES % each, across = LANES / each; // to the thread's next one: vectors, and columns of EACH
-    uint32 vector = lane % each, c = lane / each;            // of these columns
+    uint32 vector = lane % each, c = lane / each;            // of column y + c * EACH
+    const uint32 down = LANES % each, across = LANES / each; // the thread's next one is so far from that
     uint32 at = (y + c * EACH) * pitch, to = (y + c * EACH) * m + start + vector * EACH;
 #pragma unroll 2
     for (uint32 more = ((columns - y + EACH - 1) / EACH * each + LANES - 1 - lane) / LANES; more; more--) {

@@ -1,5 +1,5 @@
-// out[j][i] = in[i][j] of elements smaller than a word, for rows that begin anywhere: transpose_weave.h. As in transpose_window.cu, what a block
-// writes of a row of out begins and ends at a multiple of WINDOW bytes.
+// out[j][i] = in[i][j] of elements smaller than a word, for rows that begin anywhere: transpose_weave.h. As in transpose_window.cu, what a
+// block writes of a row of out begins and ends at a multiple of WINDOW bytes.
 #include "transpose_weave.h"
 #define UNIT (WINDOW / T_bytes) // elements that windows begin at a multiple of
 #define LEAD UNIT               // rows of in that a block reads again
@@ -50,20 +50,18 @@ transpose(GLOBAL T_bits *__restrict__ out, GLOBAL const T_bits *__restrict__ in,
     int64 i = top - behind + lane * EACH;
 #pragma unroll 4
     for (uint32 c = y; c < COLUMNS; c += TOGETHER) {
-        union vector low, high;
+        union vector v;
         if (!inside && left + c >= n)
             break;
-        low.all = *(SHARED const uint4 *)(tile + place(c, vector, PITCH));
-        high.all = *(SHARED const uint4 *)(tile + place(c, vector + 1, PITCH));
-        low.all = woven(low, high, &weave);
+        v.all = woven(vector_at(tile, c, vector, PITCH), vector_at(tile, c, vector + 1, PITCH), &weave);
         GLOBAL T_bits *to = out + (left + c) * LDOUT + i;
         if (inside || (i >= 0 && i + EACH <= m)) {
-            write_whole((GLOBAL uint4 *)to, low.all);
+            write_whole((GLOBAL uint4 *)to, v.all);
         } else {
 #pragma unroll
             for (int e = 0; e < EACH; e++)
                 if (i + e >= 0 && i + e < m)
-                    to[e] = (T_bits)(low.words[e / PACK] >> e % PACK * 8 * T_bytes);
+                    to[e] = (T_bits)(v.words[e / PACK] >> e % PACK * 8 * T_bytes);
         }
     }
 }

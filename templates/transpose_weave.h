@@ -91,6 +91,14 @@ union vector {
     uint4 all;
 };
 
+// Vector v of column c in the tile.
+DEVICE union vector vector_at(SHARED const WORD *tile, uint32 c, uint32 v, uint32 pitch)
+{
+    union vector out;
+    out.all = *(SHARED const uint4 *)(tile + place(c, v, pitch));
+    return out;
+}
+
 // How the EACH elements from a row on are made of the two vectors that have them.
 struct weave {
     uint32 select[2], shift[4];
