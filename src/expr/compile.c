@@ -289,18 +289,48 @@ static struct operand subexpression(struct compiler *c, int limit, int dst)
     return x;
 }
 
+/* The room that an expression of so many parts takes, and where they lie in it; null without memory. */
+static struct expr *with_room(size_t nconsts, size_t ncode, size_t nslots, size_t text_bytes)
+{
+    struct expr *e = mem_alloc(sizeof *e + nconsts * sizeof *e->consts + ncode * sizeof *e->code + nslots * sizeof *e->slots + text_bytes);
+    if (!e)
+        return NULL;
+    *e = (struct expr){ .consts = (struct val *)(e + 1) };
+    e->code = (struct instr *)(e->consts + nconsts);
+    e->slots = (int *)(e->code + ncode);
+    e->text = (char *)(e->slots + nslots);
+    return e;
+}
+
+/* A copy without the room that was not needed, which is most: an op's defaults have thousands of expressions. */
+static struct expr *fitted(const struct compiler *c)
+{
+    const struct expr *e = c->e;
+    const size_t bytes = (size_t)(c->string - e->text);
+    struct expr *out = with_room((size_t)c->nconsts, (size_t)c->ncode, (size_t)e->nslots, bytes);
+    if (!out)
+        return NULL;
+    out->nslots = e->nslots;
+    memcpy(out->code, e->code, (size_t)c->ncode * sizeof *e->code);
+    memcpy(out->slots, e->slots, (size_t)e->nslots * sizeof *e->slots);
+    memcpy(out->text, e->text, bytes);
+    for (int i = 0; i < c->nconsts; i++) {
+        out->consts[i] = e->consts[i];
+        if (e->consts[i].type == VAL_STR)
+            out->consts[i].s = out->text + (e->consts[i].s - e->text);
+    }
+    return out;
+}
+
 int expr_compile(const char *text, const struct scope *scope, struct expr **out, struct err *err)
 {
     size_t n = strlen(text);
     if (n > MAX_TEXT)
         return err_set(err, ERR_INVALID, "an expression of %zu bytes: the limit is %d", n, MAX_TEXT);
-    struct expr *e = mem_alloc(sizeof *e + (n + 1) * (sizeof *e->consts + sizeof *e->code + sizeof *e->slots + 2));
+    struct expr *e = with_room(n + 1, n + 1, n + 1, 2 * (n + 1));
     if (!e)
         return err_nomem(err);
-    *e = (struct expr){ .consts = (struct val *)(e + 1) };
-    e->code = (struct instr *)(e->consts + n + 1);
-    e->slots = (int *)(e->code + n + 1);
-    e->text = memcpy(e->slots + n + 1, text, n + 1);
+    memcpy(e->text, text, n + 1);
 
     struct compiler c = { .lex = { .text = text }, .scope = scope, .e = e, .string = e->text + n + 1, .err = err };
     lex_next(&c.lex);
@@ -309,11 +339,12 @@ int expr_compile(const char *text, const struct scope *scope, struct expr **out,
         fail_here(&c, lex_is(&c.lex, "in") ? "an operator is missing (x in [1, 2] is written x == 1 or x == 2)"
                                            : "an operator is missing");
     emit(&c, OP_RETURN, x, x, 0, 0);
-    if (c.failed)
-        expr_free(e);
-    else
-        *out = e;
-    return c.failed;
+    struct expr *made = c.failed ? NULL : fitted(&c);
+    expr_free(e);
+    if (!made)
+        return c.failed ?: err_nomem(err);
+    *out = made;
+    return 0;
 }
 
 void expr_free(struct expr *e)

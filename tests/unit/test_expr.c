@@ -367,7 +367,7 @@ static void test_without_memory(void **state)
         expr_free(e);
     }
     assert_int_equal(rc, 0);
-    assert_int_equal(n, 2); /* one allocation, which fails first */
+    assert_int_equal(n, 3); /* two allocations, of which each has failed in turn */
 }
 
 static void test_values(void **state)
