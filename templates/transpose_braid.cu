@@ -29,7 +29,7 @@ DEVICE void write_seam(GLOBAL T_bits *to, SHARED const WORD *tile, uint32 c, uin
 #pragma unroll
         for (uint32 e = 0; e < EACH; e++)
             if (e < behind ? c > 0 : c < columns)
-                to[e] = (T_bits)(head.words[e / PACK] >> e % PACK * 8 * T_bytes);
+                to[e] = element_of(head, e);
     }
 }
 
@@ -48,8 +48,8 @@ DEVICE void write_columns(GLOBAL T_bits *strip, SHARED const WORD *tile, uint32 
 #pragma unroll 2
     for (uint32 more = ((columns - y + EACH - 1) / EACH * each + LANES - 1 - lane) / LANES; more; more--) {
         union vector low, high; // what is behind a column is not used
-        low.all = *(SHARED const uint4 *)(tile + at + ((vector ^ (c & 7)) << 2));
-        high.all = *(SHARED const uint4 *)(tile + at + (((vector + 1) ^ (c & 7)) << 2));
+        low.all = *(SHARED const uint4 *)(tile + at + vector_place(vector, c));
+        high.all = *(SHARED const uint4 *)(tile + at + vector_place(vector + 1, c));
         write_whole((GLOBAL uint4 *)(strip + to), woven(low, high, &weave));
         vector += down;
         c += across;

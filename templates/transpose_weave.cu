@@ -61,7 +61,7 @@ transpose(GLOBAL T_bits *__restrict__ out, GLOBAL const T_bits *__restrict__ in,
 #pragma unroll
             for (int e = 0; e < EACH; e++)
                 if (i + e >= 0 && i + e < m)
-                    to[e] = (T_bits)(v.words[e / PACK] >> e % PACK * 8 * T_bytes);
+                    to[e] = element_of(v, e);
         }
     }
 }

@@ -16,11 +16,16 @@
 #define SECOND 0x7632
 #endif
 
-// Where a vector of a column begins, in words; `pitch` words are from column to column, a multiple of 32. Neighbours lie in different banks,
-// for words of PACK columns and for vectors of one.
+// Where a vector of a column begins, in words from the column; `set` is which EACH columns that is of. Neighbours lie in different banks, for
+// words of PACK columns and for vectors of one.
+DEVICE uint32 vector_place(uint32 vector, uint32 set)
+{
+    return (vector ^ (set & 7)) << 2;
+}
+// The same in words from the tile; `pitch` words are from column to column, a multiple of 32.
 DEVICE uint32 place(uint32 column, uint32 vector, uint32 pitch)
 {
-    return column * pitch + ((vector ^ (column / EACH & 7)) << 2);
+    return column * pitch + vector_place(vector, column / EACH);
 }
 // Which word of a vector is that of rows of this residue modulo 4.
 DEVICE uint32 word_of(uint32 residue, uint32 column)
@@ -90,6 +95,11 @@ union vector {
     WORD words[4];
     uint4 all;
 };
+
+DEVICE T_bits element_of(union vector v, uint32 e)
+{
+    return (T_bits)(v.words[e / PACK] >> e % PACK * 8 * T_bytes);
+}
 
 // Vector v of column c in the tile.
 DEVICE union vector vector_at(SHARED const WORD *tile, uint32 c, uint32 v, uint32 pitch)

@@ -292,7 +292,8 @@ static struct operand subexpression(struct compiler *c, int limit, int dst)
 /* The room that an expression of so many parts takes, and where they lie in it; null without memory. */
 static struct expr *with_room(size_t nconsts, size_t ncode, size_t nslots, size_t text_bytes)
 {
-    struct expr *e = mem_alloc(sizeof *e + nconsts * sizeof *e->consts + ncode * sizeof *e->code + nslots * sizeof *e->slots + text_bytes);
+    struct expr *e =
+        mem_alloc(sizeof *e + nconsts * sizeof *e->consts + ncode * sizeof *e->code + nslots * sizeof *e->slots + text_bytes);
     if (!e)
         return NULL;
     *e = (struct expr){ .consts = (struct val *)(e + 1) };

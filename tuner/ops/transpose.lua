@@ -35,6 +35,7 @@ local shared_fits = "* sizeof(T) <= min(49152, device.max_shared)"
 local stitch_groups = "ceildiv(m * sizeof(T), 4)"
 local stitch_bytes = "LENGTH * sizeof(T) * (" .. stitch_groups .. " * 4 // sizeof(T) + 1) + LENGTH * m * sizeof(T) + "
     .. "PAD * (LENGTH * m * sizeof(T) // 128 + 1) * 4"
+local woven_columns = "WIDTH // sizeof(T) - (4 // sizeof(T) - 1)" -- that a block reads of all its rows: transpose_weave.h
 -- Whole columns, each in a multiple of 128 bytes: within these their vectors are swapped.
 local braid_bytes = "WIDTH // sizeof(T) * ceildiv(m * sizeof(T), 128) * 128"
 
@@ -200,7 +201,8 @@ stitch(1, 2 * M, 32, 512, 256, 2)
 stitch(1, 2 * M, 70, 256, 256, 2)
 any_form(1, 1, 2 * M, { "m > 128 and m < 600 and n >= 1000" }, "block", block(128, 256, 4, 8, 256))
 any_form(1, 1, 2 * M, { "m > 180 and m <= 384 and n >= 1000" }, "braid", { WIDTH = 256, THREADS = 512, BATCH = 4 })
-any_form(1, 1, 2 * M, { "m > 180 and m <= 768 and n >= 1000", "m % 16 ~= 0 or ldin % 4 ~= 0" }, "braid", { WIDTH = 128, THREADS = 512, BATCH = 4 })
+any_form(1, 1, 2 * M, { "m > 180 and m <= 768 and n >= 1000", "m % 16 ~= 0 or ldin % 4 ~= 0" }, "braid",
+    { WIDTH = 128, THREADS = 512, BATCH = 4 })
 stitch(1, 2 * M, 160, 128, 256, 2)
 stitch(1, 2 * M, 180, 64, 256, 2)
 wide(2, 2 * M, 3, 2048, 16, 128, 1)
@@ -403,7 +405,7 @@ return op {
                 kernel = "transpose",
                 block = "THREADS",
                 shared = "WIDTH // sizeof(T) * HEIGHT",
-                grid = "ceildiv(n, WIDTH // sizeof(T) - (4 // sizeof(T) - 1)) * "
+                grid = "ceildiv(n, " .. woven_columns .. ") * "
                     .. "ceildiv(m + WINDOW // sizeof(T), (HEIGHT - WINDOW) // sizeof(T))",
             },
         },
@@ -489,7 +491,7 @@ return op {
                 kernel = "transpose",
                 block = "THREADS",
                 shared = braid_bytes,
-                grid = "ceildiv(n, WIDTH // sizeof(T) - (4 // sizeof(T) - 1))",
+                grid = "ceildiv(n, " .. woven_columns .. ")",
             },
         },
         {
