@@ -38,6 +38,7 @@ local stitch_bytes = "LENGTH * sizeof(T) * (" .. stitch_groups .. " * 4 // sizeo
 local woven_columns = "WIDTH // sizeof(T) - (4 // sizeof(T) - 1)" -- that a block reads of all its rows: transpose_weave.h
 -- Whole columns, each in a multiple of 128 bytes: within these their vectors are swapped.
 local braid_bytes = "WIDTH // sizeof(T) * ceildiv(m * sizeof(T), 128) * 128"
+local gather_bytes = "m * (WIDTH + 16 + (ldin * sizeof(T) - WIDTH - 16) % ALIGN + sizeof(T)) + ALIGN + 16"
 
 -- Of each variant two forms: of the same name, what most calls are for, one matrix without gaps; and NAME_strided for the others. They are the
 -- same template, with transpose_strided.h before it or without, so what one form needs costs the other nothing.
@@ -55,6 +56,7 @@ local strided = { -- those that have it, and what it needs
     wide = { "ldout == m", needs_aligned_matrices(1, 16) },
     stitch = { "ldout == m", needs_aligned_matrices(4, 16) },
     braid = { "ldout == m", needs_aligned_matrices(4, 1) },
+    gather = { "ldout == m" },
     rows = { "GRID == 'x'" },
 }
 local function copy(t)
@@ -186,13 +188,25 @@ tall(16, 2 * M, 8, 128, 16, 256, 0)
 default(8, 8, 2 * M, { "n <= 16" }, "block", block(128, 256, 8, 16, 128))
 default(8, 8, 8 * M, { "n <= 16" }, "window", window(128, 512, 32, 16, 256, 4))
 
--- Few rows; from some eight on, columns of small elements by `stitch`.
+-- Few rows, by `gather`. Bytes only if neighbours in a line, 16 of them apart, come from different banks.
+local spread = "m >= 16 or (16 % m * ldin + 16 // m) % 16 ~= 0"
+local function gather(bytes, least, most, width, threads, align, apart, when) -- for `least` to `most` rows
+    local add = most * bytes >= 256 and any_form or default
+    add(bytes, bytes, 2 * M, { "m >= " .. least .. " and m <= " .. most, bytes == 1 and spread or "true", when }, "gather",
+        { WIDTH = width, THREADS = threads, ALIGN = align, APART = apart })
+end
+-- And from some eight on, columns of small elements by `stitch`.
 local function stitch(bytes, least, m, length, threads, batch)
     for pad = 1, 0, -1 do
         default(bytes, bytes, least, { "m <= " .. m, pad == 1 and "m * sizeof(T) % 8 == 0" or nil }, "stitch",
             { LENGTH = length, THREADS = threads, BATCH = batch, PAD = pad })
     end
 end
+gather(1, 2, 3, 4096, 128, 32, 1)
+gather(1, 4, 7, 2048, 128, 32, 1)
+gather(1, 8, 13, 1024, 128, 32, 4, "ldin % 2 == 1")
+gather(1, 14, 22, 512, 128, 128, 1, "ldin % 2 == 1 and m ~= 17")
+gather(1, 23, 30, 256, 128, 128, 1, "ldin % 2 == 1")
 wide(1, 2 * M, 3, 4096, 8, 256, 0)
 wide(1, 2 * M, 7, 2048, 8, 128, 0, "m % 2 == 1")
 wide(1, 2 * M, 7, 2048, 8, 128, 1)
@@ -200,11 +214,16 @@ stitch(1, 2 * M, 12, 1024, 128, 4)
 stitch(1, 2 * M, 32, 512, 256, 2)
 stitch(1, 2 * M, 70, 256, 256, 2)
 any_form(1, 1, 2 * M, { "m > 128 and m < 600 and n >= 1000" }, "block", block(128, 256, 4, 8, 256))
+gather(1, 181, 600, 128, 512, 32, 4, "ldin % 2 == 1")
 any_form(1, 1, 2 * M, { "m > 180 and m <= 384 and n >= 1000" }, "braid", { WIDTH = 256, THREADS = 512, BATCH = 4 })
 any_form(1, 1, 2 * M, { "m > 180 and m <= 768 and n >= 1000", "m % 16 ~= 0 or ldin % 4 ~= 0" }, "braid",
     { WIDTH = 128, THREADS = 512, BATCH = 4 })
 stitch(1, 2 * M, 160, 128, 256, 2)
 stitch(1, 2 * M, 180, 64, 256, 2)
+gather(2, 2, 3, 4096, 128, 128, 1)
+gather(2, 4, 9, 2048, 256, 128, 1)
+gather(2, 10, 15, 1024, 128, 128, 1)
+gather(2, 16, 31, 512, 128, 128, 1)
 wide(2, 2 * M, 3, 2048, 16, 128, 1)
 wide(2, 2 * M, 7, 1024, 16, 128, 1)
 stitch(2, 2 * M, 10, 512, 128, 4)
@@ -213,12 +232,24 @@ stitch(2, 2 * M, 30, 256, 256, 4)
 default(2, 2, 2 * M, { "m >= 32 and m < 64" }, "vector", { TILE = 64, ROWS = 16, VEC = 8 })
 default(2, 2, 2 * M, { "m >= 64 and m <= 128" }, "block", block(256, 128, 4, 16, 128))
 any_form(2, 2, 2 * M, { "m >= 64 and m < 1000 and m % 8 ~= 0" }, "block", block(256, 128, 4, 8, 512))
+gather(2, 32, 34, 512, 128, 128, 1)
+gather(2, 35, 120, 256, 256, 128, 4)
+gather(2, 121, 240, 256, 256, 128, 4, "m * n >= 8 << 20")
+gather(2, 121, 240, 128, 256, 128, 4)
+gather(2, 241, 560, 128, 512, 32, 4)
 stitch(2, 2 * M, 62, 128, 256, 4)
 stitch(2, 2 * M, 130, 64, 256, 4)
+gather(4, 2, 5, 4096, 256, 32, 4)
+gather(4, 6, 9, 2048, 128, 32, 4)
+gather(4, 10, 18, 1024, 128, 128, 1)
 wide(4, 2 * M, 2, 1024, 8, 256, 0)
 wide(4, 2 * M, 8, 512, 4, 256, 0)
 wide(4, 2 * M, 16, 256, 8, 128, 1)
 default(4, 4, 2 * M, { "m <= 33" }, "vector", { TILE = 32, ROWS = 8, VEC = 8 })
+gather(4, 19, 45, 512, 128, 128, 1)
+gather(4, 46, 64, 256, 256, 128, 4)
+gather(8, 2, 7, 4096, 256, 128, 1)
+gather(8, 8, 33, 1024, 256, 128, 4)
 wide(8, 2 * M, 3, 128, 16, 128, 0)
 wide(8, 2 * M, 8, 256, 16, 128, 0)
 wide(8, 4 * M, 12, 128, 16, 256, 1)
@@ -237,8 +268,12 @@ any_form(16, 16, 4 * M, {}, "block", block(256, 256, 16, 16, 128))
 default(4, 4, 8 * M, { "n > 16 and n <= 33" }, "window", window(128, 512, 32, 16, 256, 8))
 tall(4, 8 * M, 40, 128, 8, 256, 0)
 default(4, 4, 8 * M, { "n > 40 and n <= 64" }, "window", window(128, 256, 32, 16, 256, 8))
+gather(4, 65, 280, 256, 256, 128, 4)
+gather(4, 65, 500, 128, 256, 32, 4)
 any_form(4, 4, 16 * M, { "m > 64 and m < 400" }, "window", window(256, 128, 16, 8, 256, 8))
+any_form(4, 4, 32 * M, { "m > 64 and n > 64 and n < 300" }, "window", window(256, 256, 32, 16, 256, 8))
 any_form(4, 4, 32 * M, { "m > 64" }, "window", window(256, 256, 32, 16, 512, 8))
+gather(8, 34, 80, 1024, 256, 128, 4)
 any_form(8, 8, 16 * M, { "m > 33 and n > 16" }, "window", window(256, 256, 32, 8, 256, 4))
 any_form(1, 1, 24 * M, { "n >= 200" }, "weave", weave(256, 128, 32, 256, 8))
 any_form(1, 1, 4 * M, { "n > 33" }, "weave", weave(128, 256, 16, 256, 8))
@@ -492,6 +527,30 @@ return op {
                 block = "THREADS",
                 shared = braid_bytes,
                 grid = "ceildiv(n, " .. woven_columns .. ")",
+            },
+        },
+        {
+            name = "gather", -- few rows that begin anywhere: as they lie in memory, and columns gathered from there element by element
+            template = "transpose_gather.cu",
+            params = {
+                { "WIDTH", 256, 128, 512, 1024, 2048, 4096 },
+                { "THREADS", 256, 512, 128 },
+                { "ALIGN", 128, 32 }, -- bytes: rows in shared memory are as far behind a multiple of it as in memory
+                { "APART", 4, 1 }, -- lines between two that a warp writes at a time
+            },
+            where = {
+                "sizeof(T) <= 8 and m * sizeof(T) <= 2048",
+                "n * sizeof(T) >= WIDTH",
+                gather_bytes .. " <= min(114688, device.max_shared)",
+                gather_bytes .. " >= 8192",
+                "device.warp > 1 or THREADS == 256 and ALIGN == 128 and APART == 4",
+            },
+            needs = { aligned("in", 16), aligned("out", 16) },
+            launch = {
+                kernel = "transpose",
+                block = "THREADS",
+                shared = gather_bytes,
+                grid = "ceildiv(n, WIDTH // sizeof(T))",
             },
         },
         {
