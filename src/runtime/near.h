@@ -30,8 +30,8 @@ enum { NEIGHBOURS = 8, NEAR_TWOS = 4 };
 
 /* A winner of the shipped tables is given instead of the default if it should lose less by more than this: their problems are few and far
  * between, what won there was timed where it was promising, and a default was chosen for problems like this one. Each of their problems left
- * out, that makes 0.909 of the winners' speed for products, 0.938 for transposes and 0.924 for dot products on an H200; with 0 they reach
- * 0.873, 0.929 and 0.931. */
+ * out, that makes 0.909 of the winners' speed for products, 0.952 for transposes and 0.924 for dot products on an H200; with 0 they reach
+ * 0.873, 0.941 and 0.931. */
 #define NEAR_DOUBT 0.08
 
 struct near_point {
