@@ -3,7 +3,7 @@
  * Each tuned problem of the op is left out in turn. The look-up's rule (src/runtime/near.h) chooses a configuration among the winners of
  * the others and the op's default. Its time on the problem was measured when the problem was tuned, so it is read from the database. The
  * figure is the winner's time divided by that time. For comparison, the same is printed
- * - as it is in the shipped tables (NEAR_DOUBT),
+ * - as it is in the shipped tables, where a default that was never timed is given,
  * - with the default only where there is no winner to give,
  * - for the default alone,
  * - for the winner of the nearest problem by size, else the default,
@@ -37,12 +37,13 @@ static double loss_at(const struct knowledge *k, const struct tuned_problem *p, 
 }
 
 /* What the rule makes of a candidate; the least is chosen. */
-static double score(int rule, const struct knowledge *k, const struct known_device *d, const struct op *op,
-                    const struct tuned_problem *out, const struct tuned_problem *c, const double *distance)
+static double score(int rule, const struct knowledge *k, const struct known_device *d, const struct op *op, const struct tuned_problem *out,
+                    const struct tuned_problem *c, const struct known_default *deflt, const double *distance)
 {
     int column = c->column;
     if (rule <= WINNERS)
-        return near_loss(distance, &k->times[k->first[column]], k->first[column + 1] - k->first[column]);
+        return near_loss(distance, &k->times[k->first[column]], k->first[column + 1] - k->first[column],
+                         deflt && deflt->column == column ? 0 : NEAR_UNKNOWN);
     if (rule == POSSIBLE)
         return loss_at(k, out, column);
     double least = INFINITY;
@@ -106,7 +107,7 @@ static void leave_out(struct store *s, struct known_op *known, const struct know
             /* measured there: its constraints hold */
             if (c->row != q->row || c->flags != q->flags || isnan(loss_at(k, q, c->column)) || !is_left(k, d, q, c))
                 continue;
-            double expected = score(rule, k, d, op, q, c, distance);
+            double expected = score(rule, k, d, op, q, c, deflt, distance);
             if (expected < least) {
                 least = expected;
                 loss = loss_at(k, q, c->column);
@@ -116,8 +117,7 @@ static void leave_out(struct store *s, struct known_op *known, const struct know
         }
         double of_default = deflt ? loss_at(k, q, deflt->column) : NAN;
         double untimed = rule == SHIPPED ? 0 : INFINITY;
-        double expected = rule < WINNERS && deflt ? default_loss(k, d, distance, deflt->variant, deflt->json, untimed) : of_default;
-        expected -= rule == SHIPPED ? NEAR_DOUBT : 0;
+        double expected = rule < WINNERS && deflt ? default_loss(k, deflt, distance, untimed) : of_default;
         bool last = rule == WINNERS || rule == NEAREST; /* it is given where no winner can be */
         if (!isnan(of_default) && (last ? !variant : expected < least)) {
             loss = of_default;

@@ -227,7 +227,7 @@ int cover_left_out(const struct cover *c, const struct op *op, struct cover_loss
             if (isinf(c->loss[k * c->nproblems + q]) || !is_candidate(c, k, q))
                 continue;
             distances(c, op, q, distance);
-            double loss = near_loss(distance, times, ntimes);
+            double loss = near_loss(distance, times, ntimes, NEAR_UNKNOWN);
             if (!best[q] || loss < least[q]) {
                 least[q] = loss;
                 best[q] = k + 1;

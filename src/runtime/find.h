@@ -61,9 +61,11 @@ bool asks_of_buffers(const struct variant *v);
 
 /* The first of a store's defaults that may run here. */
 int find_default(struct lookup *s, struct err *err);
-/* What that should lose beside a tuned one, by its times on that device. Infinite: no default was ever timed there. */
-int loss_of_default(struct lookup *s, const struct known_device *d, const double *distance, double *out, struct err *err);
-/* The same default, where that is hardly more than what won there should lose. */
+/* What that should lose beside a tuned one, by its times on that device, and what is known of it there, or null. Infinite: no default was ever
+ * timed there. */
+int loss_of_default(struct lookup *s, const struct known_device *d, const double *distance, double *loss, const struct known_default **known,
+                    struct err *err);
+/* The same default, where it should lose less than what won there. */
 int find_good_default(struct lookup *s, const struct known_device *d, double loss, double time_ns, struct err *err);
 
 /* In one place: what won for another problem, there or on the most similar other device; or a default that should be as good. */

@@ -84,15 +84,18 @@ static int find_on(struct lookup *s, const struct known_device *d, struct err *e
 {
     const struct question *q = s->q;
     const struct knowledge *all = known_there(s);
-    double *distance = problem_distances(all, d, q->op, q->row, &q->problem), least;
-    double *loss = distance ? candidate_losses(all, d, distance, q->row) : NULL;
-    double time_ns = loss ? expected_ns(s, d, distance) : 0, of_default = INFINITY;
-    int rc = loss ? loss_of_default(s, d, distance, &of_default, err) ?: ERR_NOTFOUND : err_nomem(err);
+    double *distance = problem_distances(all, d, q->op, q->row, &q->problem), least, of_default = INFINITY;
+    const struct known_default *as_default = NULL;
+    int rc = distance ? loss_of_default(s, d, distance, &of_default, &as_default, err) ?: ERR_NOTFOUND : err_nomem(err);
+    double *loss = distance ? candidate_losses(all, d, distance, q->row, as_default) : NULL;
+    double time_ns = loss ? expected_ns(s, d, distance) : 0;
+    if (distance && !loss)
+        rc = err_nomem(err);
     while (refused(rc) && !weary(s)) {
         int best = take_least(loss, d->ncandidates, &least);
         if (best < 0)
             break;
-        if (of_default < least + (from_tables(s) ? NEAR_DOUBT : 0)) {
+        if (of_default < least) {
             rc = find_good_default(s, d, of_default, time_ns, err);
             of_default = INFINITY;
             if (!refused(rc))

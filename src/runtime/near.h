@@ -4,8 +4,9 @@
  * All measurements count, not only the winners. What a configuration lost on a tuned problem is log(its time / the best time there). Its
  * expected loss here is the weighted mean of that over the NEIGHBOURS tuned problems that are nearest to this one and where it was
  * measured. The weight is 1 / (distance + 1/4), so near problems count more. A loss counts as 1 at most: above that it only says "bad".
- * One more problem of weight 1, on which it lost 0.2, keeps what was measured far away only, or seldom, from looking better than what is
- * known well: the least of many uncertain losses is one that was estimated too low.
+ * One more problem, which weighs the more the farther away the nearest one is, keeps what was measured far away only from looking better
+ * than what is known well: the least of many uncertain losses is one that was estimated too low. A winner lost 0.2 there. The default lost
+ * nothing: it was chosen for problems like this one, the others because they won somewhere.
  *
  * The distance is a sum of squares over
  * - the logarithms of the sizes;
@@ -17,7 +18,7 @@
  * rule compared by the geometric mean of (winner's time / time of what was given): the nearest winner by the logarithms alone 0.912, with
  * divisibility 0.940, the mean over neighbours 0.955, with the other types' measurements 0.968. Halving or doubling any of the constants
  * changes the mean by less than 0.01. bench/leave_one_out measures it. The problem more came later, by the shipped tables of two devices:
- * their products, left out as below, went from 0.916 and 0.920 to 0.935 and 0.945, the others by at most 0.003. */
+ * docs/library.md has what they reach. */
 #ifndef RUNTIME_NEAR_H
 #define RUNTIME_NEAR_H
 
@@ -26,13 +27,7 @@
 #include "model/op.h"
 
 enum { NEIGHBOURS = 8, NEAR_TWOS = 4 };
-#define NEAR_UNKNOWN 0.2 /* what a configuration should lose of which nothing is known */
-
-/* A winner of the shipped tables is given instead of the default if it should lose less by more than this: their problems are few and far
- * between, what won there was timed where it was promising, and a default was chosen for problems like this one. Each of their problems left
- * out, that makes 0.909 of the winners' speed for products, 0.952 for transposes and 0.924 for dot products on an H200; with 0 they reach
- * 0.873, 0.941 and 0.931. */
-#define NEAR_DOUBT 0.08
+#define NEAR_UNKNOWN 0.2 /* what a winner should lose of which nothing is known */
 
 struct near_point {
     double size[MAX_AXES];   /* natural logarithms, */
@@ -77,8 +72,8 @@ struct near_time {
 };
 
 /* The expected log(time / best time) of one configuration, which was measured on n problems, here in their order; distance[i] is that
- * of problem i, negative: not comparable. Infinite if it was measured nowhere. */
-static inline double near_loss(const double *distance, const struct near_time *times, int n)
+ * of problem i, negative: not comparable. `unknown` is what it should lose where nothing is known. Infinite if it was measured nowhere. */
+static inline double near_loss(const double *distance, const struct near_time *times, int n, double unknown)
 {
     double best[NEIGHBOURS], at[NEIGHBOURS];
     int found = 0;
@@ -97,7 +92,7 @@ static inline double near_loss(const double *distance, const struct near_time *t
     }
     if (!found)
         return INFINITY;
-    double sum = NEAR_UNKNOWN, weight = 1;
+    double weight = best[0] / (best[0] + 0.25), sum = unknown * weight;
     for (int i = 0; i < found; i++) {
         sum += at[i] / (best[i] + 0.25);
         weight += 1 / (best[i] + 0.25);

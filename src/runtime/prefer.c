@@ -19,10 +19,10 @@ double *problem_distances(const struct knowledge *k, const struct known_device *
     return out;
 }
 
-static double column_loss(const struct knowledge *k, int column, const double *distance)
+static double column_loss(const struct knowledge *k, int column, const double *distance, double unknown)
 {
     const int *first = &k->first[column], n = first[1] - first[0];
-    return near_loss(distance, n ? k->times + first[0] : NULL, n); /* a file may have no times at all */
+    return near_loss(distance, n ? k->times + first[0] : NULL, n, unknown); /* a file may have no times at all */
 }
 
 const struct known_default *default_known(const struct knowledge *k, const struct known_device *d, const char *variant, const char *json)
@@ -35,21 +35,20 @@ const struct known_default *default_known(const struct knowledge *k, const struc
     return NULL;
 }
 
-double default_loss(const struct knowledge *k, const struct known_device *d, const double *distance, const char *variant,
-                    const char *json, double untimed)
+double default_loss(const struct knowledge *k, const struct known_default *known, const double *distance, double untimed)
 {
-    const struct known_default *known = default_known(k, d, variant, json);
-    double loss = known ? column_loss(k, known->column, distance) : INFINITY;
+    double loss = known ? column_loss(k, known->column, distance, 0) : INFINITY;
     return isinf(loss) ? untimed : loss;
 }
 
-double *candidate_losses(const struct knowledge *k, const struct known_device *d, const double *distance, int row)
+double *candidate_losses(const struct knowledge *k, const struct known_device *d, const double *distance, int row,
+                         const struct known_default *as_default)
 {
     double *loss = mem_array((size_t)d->ncandidates, sizeof *loss);
     for (int i = 0; loss && i < d->ncandidates; i++) {
         const struct tuned_problem *p = k->candidates[d->candidates + i];
         bool taken = p->row == row && distance[p->at] >= 0 && !p->unusable;
-        loss[i] = taken ? column_loss(k, p->column, distance) : INFINITY;
+        loss[i] = taken ? column_loss(k, p->column, distance, as_default && as_default->column == p->column ? 0 : NEAR_UNKNOWN) : INFINITY;
     }
     return loss;
 }

@@ -26,8 +26,8 @@ static void prefers_exact(void **state)
     const cutune_kernel *k = find(h, 1111, 226);
     assert_is(k, CUTUNE_MATCH_NEAR, "TILE=8");
     assert_string_equal(cutune_kernel_why(k), "near: f32 m=1111,n=226 is not tuned on Pretend device; the winner for m=1111,n=113, "
-                                              "expected within 10% of a kernel tuned for this problem");
-    assert_true(fabs(cutune_kernel_time_ns(k) - 2208) < 1); /* twice the bytes, and what it should lose */
+                                              "expected within 9% of a kernel tuned for this problem");
+    assert_true(fabs(cutune_kernel_time_ns(k) - 2176) < 1); /* twice the bytes, and what it should lose */
     cutune_close(c);
 }
 
@@ -77,6 +77,31 @@ static void takes_a_default_that_should_be_better(void **state)
         }
         cutune_close(c);
     }
+}
+
+/* The default lost a little where a kernel won: near there that is given, far away the default. If it is the winner's own configuration, the
+ * answer is the winner. */
+static void trusts_the_default_more_the_farther_away(void **state)
+{
+    (void)state;
+    struct store *s = afresh();
+    put_winner_of(s, (struct recipe){ .m = 100, .n = 100, .tile = TILE8 });
+    put_default_of(s, (struct recipe){ .tile = TILE64 });
+    also(s, 100, 100, 0, TILE64, 1050);
+    store_close(s);
+    cutune *c = open_pretend((cutune_options){ 0 });
+    cutune_handle *h = attached(c);
+    assert_is(find(h, 100, 92), CUTUNE_MATCH_NEAR, "TILE=8");
+    assert_is(find(h, 3000, 3000), CUTUNE_MATCH_DEFAULT, "TILE=64");
+    cutune_close(c);
+
+    s = afresh();
+    put_winner_of(s, (struct recipe){ .m = 100, .n = 100, .tile = TILE64 });
+    put_default_of(s, (struct recipe){ .tile = TILE64 });
+    store_close(s);
+    c = open_pretend((cutune_options){ 0 });
+    assert_is(find(attached(c), 3000, 3000), CUTUNE_MATCH_NEAR, "TILE=64");
+    cutune_close(c);
 }
 
 /* What lost this problem by failing at it is not given for having won elsewhere, nor for being a default. */
@@ -382,6 +407,7 @@ int main(void)
         with_pretend(prefers_exact),
         with_pretend(takes_the_least_expected_loss),
         with_pretend(takes_a_default_that_should_be_better),
+        with_pretend(trusts_the_default_more_the_farther_away),
         with_pretend(passes_over_what_may_not_run_here),
         with_pretend(passes_over_what_failed_for_the_problem),
         with_pretend(learns_from_other_types),
