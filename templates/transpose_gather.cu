@@ -50,8 +50,8 @@ DEVICE uint32 row_at(const struct tile *tile, uint32 r, uint32 skew)
 
 // Copies of each row `bytes` from byte `left` on, in whole aligned vectors; what these have beside them comes along, and is of no use. Rows
 // of in have `row` bytes. skew and inside are constants of each call: inside, no vector passes the end of the last row.
-DEVICE void copy_rows(SHARED uint8 *to, const struct tile *tile, GLOBAL const uint8 *in, int64 left, uint32 bytes, int64 row,
-                      uint32 skew, int inside)
+DEVICE void copy_rows(SHARED uint8 *to, const struct tile *tile, GLOBAL const uint8 *in, int64 left, uint32 bytes, int64 row, uint32 skew,
+                      int inside)
 {
     const uint32 at_once = THREADS / LANES; // rows
     const int64 end = tile->rows * row;
@@ -114,8 +114,8 @@ DEVICE void write_piece(GLOBAL T_bits *piece, SHARED const uint8 *bytes, const s
     const uint32 wrap = row_at(tile, 0, skew) + T_bytes - row_at(tile, tile->rows - 1, skew);
     // Eight threads write a line, the others of a warp three more, each APART further on: which banks they come from depends on that.
     const int warp = threadIdx.x / 32, line = (warp / APART * 4 + threadIdx.x % 32 / 8) * APART + warp % APART;
-    const uint32 rows = tile->rows, across = THREADS * EACH / rows,
-                 down = THREADS * EACH % rows; // from a thread's vector to its next
+    const uint32 rows = tile->rows;
+    const uint32 across = THREADS * EACH / rows, down = THREADS * EACH % rows; // from a thread's vector to its next
     int p = line * LINE + threadIdx.x % 8 * EACH - lead;
     if (p < 0)
         p += THREADS * EACH;
@@ -133,7 +133,7 @@ DEVICE void write_piece(GLOBAL T_bits *piece, SHARED const uint8 *bytes, const s
 }
 
 KERNEL void __launch_bounds__(THREADS)
-    transpose(GLOBAL T_bits *__restrict__ out, GLOBAL const T_bits *__restrict__ in, int64 m, int64 n STRIDES DYNAMIC_SHARED_PARAM)
+transpose(GLOBAL T_bits *__restrict__ out, GLOBAL const T_bits *__restrict__ in, int64 m, int64 n STRIDES DYNAMIC_SHARED_PARAM)
 {
     DYNAMIC_SHARED(uint8, bytes);
     ENTER_MATRIX(block, (uint32)((n + COLUMNS - 1) / COLUMNS));
@@ -141,8 +141,8 @@ KERNEL void __launch_bounds__(THREADS)
     const uint32 rows = (uint32)m, columns = (uint32)min(n - left, (int64)COLUMNS);
     const struct tile tile = { (BEFORE(m) * (uint32)row + (uint32)left * T_bytes) % ALIGN,
                                WIDTH + 16 + ((uint32)row - WIDTH - 16) % ALIGN, rows };
-    const uint32 skew = LDIN % 2 ? 0 : 16; // rows EACH apart, if LDIN is odd, are an odd number of 16 bytes apart
-    if (left + columns + EACH <= LDIN)     // else the last row's last vector may pass the end
+    const uint32 skew = LDIN % 2 ? 0 : 16;
+    if (left + columns + EACH <= LDIN) // else the last row's last vector may pass the end
         copy_rows(bytes, &tile, (GLOBAL const uint8 *)in, left * T_bytes, columns * T_bytes, row, skew, 1);
     else
         copy_rows(bytes, &tile, (GLOBAL const uint8 *)in, left * T_bytes, columns * T_bytes, row, skew, 0);

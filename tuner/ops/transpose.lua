@@ -18,7 +18,7 @@ local high_enough = "(HEIGHT >= 128 or m * sizeof(T) <= HEIGHT) and (HEIGHT <= 1
 -- What serves the memory of a GPU gains a processor nothing: there it is for few configurations.
 local few_on_cpus = "device.warp > 1 or max(WIDTH, HEIGHT) <= max(128, 16 * sizeof(T)) and THREADS == 256 and ORDER == 'columns'"
 local lead = "(WINDOW > sizeof(T) and WINDOW // sizeof(T) or 0)" -- rows that windows may begin earlier
-local groups = "WIDTH * HEIGHT // (THREADS * max(4, sizeof(T)) * max(4, sizeof(T)))" -- of a thread
+local run = "WIDTH * HEIGHT // (THREADS * sizeof(T) * sizeof(T))" -- rows of a thread
 local window_bytes = "WIDTH // sizeof(T) * (HEIGHT + max(WINDOW, sizeof(T)) + 2 * STORE)"
 -- Strips of `side` rows or columns: a word behind 128 bytes more with PAD 1, against bank conflicts.
 local pad = param("PAD", 0, 1)
@@ -51,7 +51,7 @@ local strided = { -- those that have it, and what it needs
     tile = { "GRID == 'x'", "TILE == 32 and ROWS == 8 and PAD == 1 or not (" .. packed .. ")" }, -- the last default, which must always hold
     vector = { "GRID == 'x'" },
     block = {},
-    window = { needs_aligned_matrices(4, 4) },
+    window = {},
     weave = { needs_aligned_matrices(4, 1) },
     tall = { "ldin <= 2 * n", needs_aligned_matrices(16, 1) }, -- gaps are read, too
     wide = { "ldout == m", needs_aligned_matrices(1, 16) },
@@ -206,7 +206,7 @@ local function stitch(m, length, threads, batch)
             { LENGTH = length, THREADS = threads, BATCH = batch, PAD = pad })
     end
 end
-gather(1, 2, 3, 4096, 128, 1)
+gather(1, 2, 3, 4096, 128, 1, "m == 2 or ldin % 8 ~= 3")
 gather(1, 4, 7, 2048, 128, 1)
 gather(1, 8, 13, 1024, 128, 1, "ldin % 2 == 1")
 gather(1, 14, 22, 512, 128, 1, "ldin % 2 == 1")
@@ -381,7 +381,7 @@ return op {
             },
         },
         {
-            name = "window", -- rows that begin anywhere: aligned words, shifted into place
+            name = "window", -- rows that begin anywhere, of words
             template = "transpose_window.cu",
             params = {
                 { "WIDTH", 128, 256, 512 },
@@ -389,20 +389,20 @@ return op {
                 { "WINDOW", 32, 16 },              -- what is written of it begins and ends at a multiple of so many
                 { "STORE", 16, 8 },
                 { "THREADS", 512, 256 },
-                { "BATCH", 8, 4, 2 }, -- groups that a thread reads before it uses one
+                { "BATCH", 8, 4, 2 }, -- rows that a thread reads before it uses one
                 banded,
             },
             where = {
-                "STORE >= max(4, sizeof(T)) and WINDOW >= STORE",
-                "WIDTH * HEIGHT % (THREADS * max(4, sizeof(T)) * max(4, sizeof(T))) == 0",
-                "THREADS * STORE % HEIGHT == 0 and THREADS * STORE // HEIGHT <= WIDTH // max(4, sizeof(T))",
-                "THREADS * STORE // HEIGHT * max(4, sizeof(T)) % WINDOW == 0",
-                "BATCH <= " .. groups .. " and (BATCH == 8 or sizeof(T) < 4 or BATCH == " .. groups .. ")",
+                "sizeof(T) >= 4 and STORE >= sizeof(T) and WINDOW >= STORE",
+                "WIDTH * HEIGHT % (THREADS * sizeof(T) * sizeof(T)) == 0",
+                "THREADS * STORE % HEIGHT == 0 and THREADS * STORE // HEIGHT <= WIDTH // sizeof(T)",
+                "THREADS * STORE // HEIGHT * sizeof(T) % WINDOW == 0",
+                "BATCH <= " .. run .. " and (BATCH == 8 or BATCH == " .. run .. ")",
                 window_bytes .. " <= 81920",
                 wide_enough,
                 few_on_cpus,
             },
-            needs = { aligned("in", "max(4, sizeof(T))"), aligned("out", "STORE") },
+            needs = { aligned("in", "sizeof(T)"), aligned("out", "STORE") },
             launch = {
                 kernel = "transpose",
                 block = "THREADS",
