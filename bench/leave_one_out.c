@@ -38,12 +38,12 @@ static double loss_at(const struct knowledge *k, const struct tuned_problem *p, 
 
 /* What the rule makes of a candidate; the least is chosen. */
 static double score(int rule, const struct knowledge *k, const struct known_device *d, const struct op *op, const struct tuned_problem *out,
-                    const struct tuned_problem *c, const struct known_default *deflt, const double *distance)
+                    const struct tuned_problem *c, const struct problem_default *deflt, const double *distance)
 {
     int column = c->column;
     if (rule <= WINNERS)
         return near_loss(distance, &k->times[k->first[column]], k->first[column + 1] - k->first[column],
-                         deflt && deflt->column == column ? 0 : NEAR_UNKNOWN);
+                         deflt->known && deflt->known->column == column ? near_unknown_of_default(deflt->rank) : NEAR_UNKNOWN);
     if (rule == POSSIBLE)
         return loss_at(k, out, column);
     double least = INFINITY;
@@ -70,9 +70,8 @@ static int is_left(const struct knowledge *k, const struct known_device *d, cons
     return 0;
 }
 
-/* The default that a problem gets; null: none that was timed. */
-static const struct known_default *default_of(struct store *s, struct known_op *known, const struct known_device *d,
-                                              const struct tuned_problem *q)
+/* The default that a problem gets; known only if it was timed. */
+static struct problem_default default_of(struct store *s, struct known_op *known, const struct known_device *d, const struct tuned_problem *q)
 {
     const struct devspec dev = unlimited(&d->dev);
     const struct tuned *t;
@@ -81,7 +80,7 @@ static const struct known_default *default_of(struct store *s, struct known_op *
     int at = 0;
     bool found = !defaults_get(&known->defaults, s, known->op, dev.backend, q->row, &all, NULL) &&
                  !problem_parse(known->op, q->sizes, &problem, NULL) && !defaults_next(all, &problem, &dev, &at, &t, NULL);
-    return found ? default_known(known->all, d, t->variant, t->json) : NULL;
+    return found ? (struct problem_default){ default_known(known->all, d, t->variant, t->json), t->rank } : (struct problem_default){ 0 };
 }
 
 static void leave_out(struct store *s, struct known_op *known, const struct known_device *d, const struct tuned_problem *q,
@@ -89,7 +88,8 @@ static void leave_out(struct store *s, struct known_op *known, const struct know
 {
     const struct knowledge *k = known->all;
     const struct op *op = known->op;
-    const struct known_default *deflt = default_of(s, known, d, q);
+    const struct problem_default judged = default_of(s, known, d, q);
+    const struct known_default *deflt = judged.known;
     double *distance = mem_array((size_t)d->nproblems, sizeof *distance);
     for (int i = 0; distance && i < d->nproblems; i++) {
         const struct tuned_problem *p = k->problems[d->problems + i];
@@ -107,7 +107,7 @@ static void leave_out(struct store *s, struct known_op *known, const struct know
             /* measured there: its constraints hold */
             if (c->row != q->row || c->flags != q->flags || isnan(loss_at(k, q, c->column)) || !is_left(k, d, q, c))
                 continue;
-            double expected = score(rule, k, d, op, q, c, deflt, distance);
+            double expected = score(rule, k, d, op, q, c, &judged, distance);
             if (expected < least) {
                 least = expected;
                 loss = loss_at(k, q, c->column);
@@ -117,7 +117,7 @@ static void leave_out(struct store *s, struct known_op *known, const struct know
         }
         double of_default = deflt ? loss_at(k, q, deflt->column) : NAN;
         double untimed = rule == SHIPPED ? 0 : INFINITY;
-        double expected = rule < WINNERS && deflt ? default_loss(k, deflt, distance, untimed) : of_default;
+        double expected = rule < WINNERS && deflt ? default_loss(k, &judged, distance, untimed) : of_default;
         bool last = rule == WINNERS || rule == NEAREST; /* it is given where no winner can be */
         if (!isnan(of_default) && (last ? !variant : expected < least)) {
             loss = of_default;

@@ -61,9 +61,8 @@ bool asks_of_buffers(const struct variant *v);
 
 /* The first of a store's defaults that may run here. */
 int find_default(struct lookup *s, struct err *err);
-/* What that should lose beside a tuned one, by its times on that device, and what is known of it there, or null. Infinite: no default was ever
- * timed there. */
-int loss_of_default(struct lookup *s, const struct known_device *d, const double *distance, double *loss, const struct known_default **known,
+/* Which that is, and what it should lose beside a tuned one, by its times on that device. Infinite: no default was ever timed there. */
+int loss_of_default(struct lookup *s, const struct known_device *d, const double *distance, double *loss, struct problem_default *out,
                     struct err *err);
 /* The same default, where it should lose less than what won there. */
 int find_good_default(struct lookup *s, const struct known_device *d, double loss, double time_ns, struct err *err);

@@ -109,7 +109,7 @@ int find_default(struct lookup *s, struct err *err)
 
 /* One that was never timed on that device is newer than the tables that ship, and was chosen for problems like this one. */
 int loss_of_default(struct lookup *s, const struct known_device *d, const double *distance, double *loss,
-                    const struct known_default **known, struct err *err)
+                    struct problem_default *out, struct err *err)
 {
     const struct knowledge *all = known_there(s);
     const struct tuned *t;
@@ -118,8 +118,10 @@ int loss_of_default(struct lookup *s, const struct known_device *d, const double
     for (int i = 0; !timed && i < all->ndefaults; i++)
         timed = &all->devices[all->defaults[i].device] == d;
     int rc = timed ? first_default(s, &t, &why) : ERR_NOTFOUND;
-    *known = rc ? NULL : default_known(all, d, t->variant, t->json);
-    *loss = rc ? INFINITY : default_loss(all, *known, distance, from_tables(s) ? 0 : INFINITY);
+    *out = (struct problem_default){ 0 };
+    if (!rc)
+        *out = (struct problem_default){ default_known(all, d, t->variant, t->json), t->rank };
+    *loss = rc ? INFINITY : default_loss(all, out, distance, from_tables(s) ? 0 : INFINITY);
     return rc && !refused(rc) ? err_set(err, rc, "%s", why.msg) : 0;
 }
 

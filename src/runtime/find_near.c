@@ -85,9 +85,9 @@ static int find_on(struct lookup *s, const struct known_device *d, struct err *e
     const struct question *q = s->q;
     const struct knowledge *all = known_there(s);
     double *distance = problem_distances(all, d, q->op, q->row, &q->problem), least, of_default = INFINITY;
-    const struct known_default *as_default = NULL;
-    int rc = distance ? loss_of_default(s, d, distance, &of_default, &as_default, err) ?: ERR_NOTFOUND : err_nomem(err);
-    double *loss = distance ? candidate_losses(all, d, distance, q->row, as_default) : NULL;
+    struct problem_default deflt;
+    int rc = distance ? loss_of_default(s, d, distance, &of_default, &deflt, err) ?: ERR_NOTFOUND : err_nomem(err);
+    double *loss = distance ? candidate_losses(all, d, distance, q->row, &deflt) : NULL;
     double time_ns = loss ? expected_ns(s, d, distance) : 0;
     if (distance && !loss)
         rc = err_nomem(err);

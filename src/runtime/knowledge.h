@@ -33,6 +33,12 @@ struct known_default {
     const char *variant, *json;
 };
 
+/* The default of a problem: what is known of it on a device, or null, and its place among the op's. */
+struct problem_default {
+    const struct known_default *known;
+    int rank;
+};
+
 /* What is known of an op: everything that was tuned. */
 struct knowledge {
     struct arena *arena;
@@ -73,11 +79,11 @@ double *problem_distances(const struct knowledge *k, const struct known_device *
 /* What each of a device's candidates of the row's types should lose there; infinite: it is not to be taken. Those of the default's
  * configuration, if that is known, lose what the default does. */
 double *candidate_losses(const struct knowledge *k, const struct known_device *d, const double *distance, int row,
-                         const struct known_default *as_default);
+                         const struct problem_default *deflt);
 /* What is known of a default's configuration on a device; null: it is none of the file's. */
 const struct known_default *default_known(const struct knowledge *k, const struct known_device *d, const char *variant, const char *json);
-/* What it should lose there; `untimed` if it was timed on no such problem, or is null. */
-double default_loss(const struct knowledge *k, const struct known_default *known, const double *distance, double untimed);
+/* What the default should lose there; `untimed` if it was timed on no such problem. */
+double default_loss(const struct knowledge *k, const struct problem_default *p, const double *distance, double untimed);
 /* How far a device is: the same is nearest, then backend counts, then architecture, then size. */
 double device_distance(const struct devspec *here, const struct devspec *other);
 /* The place of the least number, which becomes infinite; -1 if all are infinite. */

@@ -5,8 +5,9 @@
  * expected loss here is the weighted mean of that over the NEIGHBOURS tuned problems that are nearest to this one and where it was
  * measured. The weight is 1 / (distance + 1/4), so near problems count more. A loss counts as 1 at most: above that it only says "bad".
  * One more problem, which weighs the more the farther away the nearest one is, keeps what was measured far away only from looking better
- * than what is known well: the least of many uncertain losses is one that was estimated too low. A winner lost 0.2 there. The default lost
- * nothing: it was chosen for problems like this one, the others because they won somewhere.
+ * than what is known well: the least of many uncertain losses is one that was estimated too low. A winner lost 0.2 there, and so did the
+ * op's first default, which may be its only one. Another default lost nothing: it was chosen for a class of problems like this one, winners
+ * because they won somewhere.
  *
  * The distance is a sum of squares over
  * - the logarithms of the sizes;
@@ -28,6 +29,12 @@
 
 enum { NEIGHBOURS = 8, NEAR_TWOS = 4 };
 #define NEAR_UNKNOWN 0.2 /* what a winner should lose of which nothing is known */
+
+/* The same of a default, by its place among the op's. */
+static inline double near_unknown_of_default(int rank)
+{
+    return rank > 0 ? 0 : NEAR_UNKNOWN;
+}
 
 struct near_point {
     double size[MAX_AXES];   /* natural logarithms, */
