@@ -42,8 +42,7 @@ static double score(int rule, const struct knowledge *k, const struct known_devi
 {
     int column = c->column;
     if (rule <= WINNERS)
-        return near_loss(distance, &k->times[k->first[column]], k->first[column + 1] - k->first[column],
-                         deflt->known && deflt->known->column == column ? near_unknown_of_default(deflt->rank) : NEAR_UNKNOWN);
+        return near_loss(distance, &k->times[k->first[column]], k->first[column + 1] - k->first[column], unknown_loss(deflt, column));
     if (rule == POSSIBLE)
         return loss_at(k, out, column);
     double least = INFINITY;

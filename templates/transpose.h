@@ -18,24 +18,25 @@
 #define JOIN(a, b) a##b
 #define OF(bytes) JOIN(OF_, bytes)
 
+union vector {
+    WORD words[16 / WORD_bytes];
+    uint4 all;
+    T_bits one[16 / T_bytes];
+};
+
 #ifdef BACKEND_CUDA
 #define shift_down __funnelshift_r
-#define shift_up __funnelshift_l
 #define shift_past __funnelshift_rc
 #define permute __byte_perm
 #define write_whole __stwb // what st.global is; an assignment of a struct may become four
 #else
 #define write_whole(to, v) (*(to) = (v))
-// Words of the 64 bits high:low, `by` bits further up, or up from the top; by is 0 to 31.
+// The word of the 64 bits high:low that is `by` bits further up; by is 0 to 31.
 DEVICE uint32 shift_down(uint32 low, uint32 high, uint32 by)
 {
     return (uint32)((((uint64)high << 32) | low) >> by);
 }
 #define shift_past shift_down // by may be 32, too
-DEVICE uint32 shift_up(uint32 low, uint32 high, uint32 by)
-{
-    return (uint32)(((((uint64)high << 32) | low) << by) >> 32);
-}
 // Bytes of b:a, chosen by the four digits of `which`, the lowest first.
 DEVICE uint32 permute(uint32 a, uint32 b, uint32 which)
 {
@@ -96,11 +97,6 @@ DEVICE WORD read_word(const struct words *in, int64 w, int inside)
 {
     return inside ? read_line(in->all + w) : word_near(in, w);
 }
-
-// What is read of a group of PACK rows: of each the aligned word in which its PACK elements begin, and the next.
-struct raw {
-    WORD word[PACK], next[PACK];
-};
 
 // Transposes PACK rows of a word each.
 DEVICE void turn(const WORD *rows, WORD *columns)

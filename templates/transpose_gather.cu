@@ -6,11 +6,6 @@
 #define ACROSS  (WIDTH / 16 + 1)                      // vectors that may have some of a row
 #define LANES   (ACROSS < THREADS ? ACROSS : THREADS) // threads that copy the same row
 
-union vector {
-    uint4 all;
-    T_bits one[EACH];
-};
-
 // From memory to shared memory: past the registers, or BATCH vectors are read before one is put down.
 #if defined(BACKEND_CUDA) && __CUDA_ARCH__ >= 800
 #define BATCH 1

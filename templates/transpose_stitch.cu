@@ -4,6 +4,11 @@
 #include "transpose_strip.h"
 #define ACROSS (LENGTH / PACK) // words of a row
 
+// What is read of a group of PACK rows: of each the aligned word in which its PACK elements begin, and the next.
+struct raw {
+    WORD word[PACK], next[PACK];
+};
+
 // Where column k of the PACK at word x begins. Those of neighbours lie an odd number of words apart, against bank conflicts.
 DEVICE uint32 place(uint32 x, uint32 k, uint32 groups)
 {

@@ -6,12 +6,6 @@
 #define PLACE(byte) (byte)
 #endif
 
-union vector {
-    uint4 all;
-    WORD words[16 / WORD_bytes];
-    T_bits one[16 / T_bytes];
-};
-
 // Its `count` elements, 16 bytes a time.
 DEVICE void write_strip(GLOBAL T_bits *out, SHARED const uint8 *strip, uint32 count)
 {

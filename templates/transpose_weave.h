@@ -91,11 +91,6 @@ DEVICE void read_batch(SHARED uint8 *tile, const struct words *in, const struct 
     }
 }
 
-union vector {
-    WORD words[4];
-    uint4 all;
-};
-
 DEVICE T_bits element_of(union vector v, uint32 e)
 {
     return (T_bits)(v.words[e / PACK] >> e % PACK * 8 * T_bytes);

@@ -118,9 +118,7 @@ int loss_of_default(struct lookup *s, const struct known_device *d, const double
     for (int i = 0; !timed && i < all->ndefaults; i++)
         timed = &all->devices[all->defaults[i].device] == d;
     int rc = timed ? first_default(s, &t, &why) : ERR_NOTFOUND;
-    *out = (struct problem_default){ 0 };
-    if (!rc)
-        *out = (struct problem_default){ default_known(all, d, t->variant, t->json), t->rank };
+    *out = rc ? (struct problem_default){ 0 } : (struct problem_default){ default_known(all, d, t->variant, t->json), t->rank };
     *loss = rc ? INFINITY : default_loss(all, out, distance, from_tables(s) ? 0 : INFINITY);
     return rc && !refused(rc) ? err_set(err, rc, "%s", why.msg) : 0;
 }

@@ -82,6 +82,8 @@ double *candidate_losses(const struct knowledge *k, const struct known_device *d
                          const struct problem_default *deflt);
 /* What is known of a default's configuration on a device; null: it is none of the file's. */
 const struct known_default *default_known(const struct knowledge *k, const struct known_device *d, const char *variant, const char *json);
+/* What a configuration should lose where nothing is known: near_loss. A default that is not the op's first, nothing. */
+double unknown_loss(const struct problem_default *deflt, int column);
 /* What the default should lose there; `untimed` if it was timed on no such problem. */
 double default_loss(const struct knowledge *k, const struct problem_default *p, const double *distance, double untimed);
 /* How far a device is: the same is nearest, then backend counts, then architecture, then size. */

@@ -30,12 +30,6 @@
 enum { NEIGHBOURS = 8, NEAR_TWOS = 4 };
 #define NEAR_UNKNOWN 0.2 /* what a winner should lose of which nothing is known */
 
-/* The same of a default, by its place among the op's. */
-static inline double near_unknown_of_default(int rank)
-{
-    return rank > 0 ? 0 : NEAR_UNKNOWN;
-}
-
 struct near_point {
     double size[MAX_AXES];   /* natural logarithms, */
     double twos[MAX_AXES];   /* and how often two divides them */

@@ -35,22 +35,26 @@ const struct known_default *default_known(const struct knowledge *k, const struc
     return NULL;
 }
 
+double unknown_loss(const struct problem_default *deflt, int column)
+{
+    return deflt->known && deflt->known->column == column && deflt->rank > 0 ? 0 : NEAR_UNKNOWN;
+}
+
 double default_loss(const struct knowledge *k, const struct problem_default *p, const double *distance, double untimed)
 {
-    double loss = p->known ? column_loss(k, p->known->column, distance, near_unknown_of_default(p->rank)) : INFINITY;
+    const int column = p->known ? p->known->column : -1;
+    double loss = p->known ? column_loss(k, column, distance, unknown_loss(p, column)) : INFINITY;
     return isinf(loss) ? untimed : loss;
 }
 
 double *candidate_losses(const struct knowledge *k, const struct known_device *d, const double *distance, int row,
                          const struct problem_default *deflt)
 {
-    const int same = deflt->known ? deflt->known->column : -1;
-    const double unknown = near_unknown_of_default(deflt->rank);
     double *loss = mem_array((size_t)d->ncandidates, sizeof *loss);
     for (int i = 0; loss && i < d->ncandidates; i++) {
         const struct tuned_problem *p = k->candidates[d->candidates + i];
         bool taken = p->row == row && distance[p->at] >= 0 && !p->unusable;
-        loss[i] = taken ? column_loss(k, p->column, distance, p->column == same ? unknown : NEAR_UNKNOWN) : INFINITY;
+        loss[i] = taken ? column_loss(k, p->column, distance, unknown_loss(deflt, p->column)) : INFINITY;
     }
     return loss;
 }

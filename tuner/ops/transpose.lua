@@ -191,12 +191,12 @@ default(8, 8, 8 * M, { "n <= 16" }, "window", window(128, 512, 32, 16, 256, 4))
 
 -- Few rows, by `gather`, where two blocks fit on a multiprocessor: one copies while the other writes. Bytes only where rows of in do not lie so
 -- that too many of a line's elements come from the same banks, by a count for all m to 30 and n modulo 32.
-local spread = "(m >= 16 or (16 % m * ldin + 16 // m) % 16 ~= 0) and "
+local spread = "sizeof(T) > 1 or (m >= 16 or (16 % m * ldin + 16 // m) % 16 ~= 0) and "
     .. "(m <= 16 or m > 30 or ((m - 16) * ldin - 1) % 16 ~= 0 and (ldin + 1) % 32 > 2)"
 local function gather(bytes, least, most, width, threads, apart, when) -- for `least` to `most` rows
     for _, form in ipairs { "gather", "gather_strided" } do
-        default(bytes, bytes, 2 * M, { "m >= " .. least .. " and m <= " .. most, gather_bytes .. " <= device.max_shared // 2",
-            bytes == 1 and spread or "true", when }, form, { WIDTH = width, THREADS = threads, ALIGN = 32, APART = apart })
+        default(bytes, bytes, 2 * M, { "m >= " .. least .. " and m <= " .. most, gather_bytes .. " <= device.max_shared // 2", spread, when },
+            form, { WIDTH = width, THREADS = threads, ALIGN = 32, APART = apart })
     end
 end
 -- And bytes by `stitch`, from some eight rows on.
@@ -274,8 +274,7 @@ any_form(2, 2, 8 * M, { "n > 64" }, "weave", weave(256, 256, 32, 512, 8))
 any_form(2, 2, 8 * M, {}, "weave", weave(128, 256, 16, 256, 8))
 
 -- Few tiles: smaller ones are more. 32 matrices of 14 to 1900 KB, of 1 to 8 bytes: 1.06 times as fast, 0.96 at least
-table.insert(defaults, { variant = "tile", TILE = 16, ROWS = 16, PAD = 1, GRID = "xy",
-    when = { "device.backend == 'cuda'", "m * n < 1900 * device.multiprocessors" } })
+default(1, 16, 0, { "m * n < 1900 * device.multiprocessors" }, "tile", { TILE = 16, ROWS = 16, PAD = 1, GRID = "xy" })
 for _, grid_layout in ipairs { "xy", "x" } do -- xy is not valid if y would exceed its limit
     table.insert(defaults, { variant = "tile", TILE = 32, ROWS = 8, PAD = 1, GRID = grid_layout })
 end
